@@ -1,0 +1,1 @@
+//! The full-screen face: the `select!` loop and nothing clever.

@@ -1,0 +1,195 @@
+//! The only words between a face (screen, plain lines, subcommand) and the runtime.
+//!
+//! A face sends [`Op`]s and receives [`Notice`]s over two bounded channels ([`OPS`], [`NOTICES`]).
+//! Stale identities are ignored on both sides, never errors; of two answers the first one wins.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::domain::{
+    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Outcome, Question,
+    QuestionId, ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
+};
+
+/// Room for operations: a person cannot be faster than the conductor for long.
+pub const OPS: usize = 16;
+/// Room for notices: one frame drains at most this many, so a slow screen holds the model back.
+pub const NOTICES: usize = 256;
+
+/// What a face asks of the runtime.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Op {
+    /// A user's message: starts a turn. During a turn it is queued.
+    Submit {
+        /// The message.
+        text: String,
+    },
+    /// The answer to an approval.
+    Answer {
+        /// Which call was asked about.
+        call: CallId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// The answer to a question: whether the turn goes on.
+    Decide {
+        /// Which question.
+        question: QuestionId,
+        /// Whether to go on.
+        go_on: bool,
+    },
+    /// Cancels the turn: model stream and calls stop, pending approvals are denied.
+    Interrupt,
+    /// Connects a server again now, or all failed ones.
+    Reconnect {
+        /// Which; `None` for every server that is not usable.
+        server: Option<ServerName>,
+    },
+    /// Switches a server or a tool on or off for this run.
+    SetEnabled {
+        /// What to switch.
+        target: Target,
+        /// On or off.
+        on: bool,
+    },
+    /// Calls one tool directly. It passes the same permissions as a call of the model, except that
+    /// `consent` (the command line is the consent) answers an *ask*.
+    CallDirect {
+        /// Which tool.
+        tool: ToolId,
+        /// With what.
+        arguments: Arc<serde_json::Map<String, serde_json::Value>>,
+        /// Whether asking is answered already.
+        consent: bool,
+    },
+    /// Starts a new conversation; the old one stays on disk.
+    NewSession,
+    /// Ends everything in order.
+    Quit,
+}
+
+/// What can be switched on and off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A server with all its tools.
+    Server(ServerName),
+    /// One tool.
+    Tool(ToolId),
+}
+
+/// What the runtime tells a face.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Notice {
+    /// A turn begins with this message.
+    TurnStarted {
+        /// Which turn.
+        turn: TurnId,
+        /// The user's message.
+        text: String,
+    },
+    /// A message was queued until the turn ends, or the queue changed.
+    Queued {
+        /// The messages waiting, oldest first.
+        texts: Vec<String>,
+    },
+    /// Text of the model's answer.
+    Text {
+        /// Which turn.
+        turn: TurnId,
+        /// The next piece.
+        chunk: String,
+    },
+    /// Reasoning of the model.
+    Reasoning {
+        /// Which turn.
+        turn: TurnId,
+        /// The next piece.
+        chunk: String,
+    },
+    /// The model request is retried.
+    Retrying {
+        /// Which turn.
+        turn: TurnId,
+        /// The attempt that comes next, from 2.
+        attempt: u32,
+        /// How long it waits.
+        after: Duration,
+        /// Why.
+        reason: String,
+    },
+    /// A call appeared or changed.
+    CallChanged {
+        /// The call.
+        call: Arc<Call>,
+        /// Where it stands.
+        state: CallState,
+    },
+    /// A call of the model that never became one: unknown tool or unreadable arguments.
+    CallRefused {
+        /// Which turn.
+        turn: TurnId,
+        /// The name the model used.
+        name: String,
+        /// The arguments as the model wrote them.
+        arguments: String,
+        /// How it ended.
+        outcome: Arc<Outcome>,
+        /// What the model is told.
+        for_model: Arc<str>,
+    },
+    /// The user is asked about a call. Oldest first; several may be open.
+    Asked {
+        /// The question.
+        approval: Arc<Approval>,
+    },
+    /// An approval is no longer open.
+    AskClosed {
+        /// Which call.
+        call: CallId,
+        /// Why: `answered`, `cancelled`, …
+        why: String,
+    },
+    /// The user is asked whether to go on.
+    Questioned {
+        /// The question.
+        question: Question,
+    },
+    /// A question is no longer open.
+    QuestionClosed {
+        /// Which.
+        question: QuestionId,
+    },
+    /// Servers or tools changed.
+    CatalogChanged {
+        /// The new snapshot.
+        catalog: Arc<Catalog>,
+    },
+    /// The size of the next request changed.
+    ContextChanged {
+        /// Tokens by part.
+        parts: ContextParts,
+    },
+    /// Something happened that the user should know.
+    Warned {
+        /// What.
+        warning: Warning,
+    },
+    /// A turn ended.
+    TurnEnded {
+        /// Which turn.
+        turn: TurnId,
+        /// Why.
+        reason: TurnEnd,
+        /// Tokens of the whole turn.
+        usage: Usage,
+        /// From the user's message to the end.
+        took: Duration,
+    },
+    /// A new conversation was started.
+    SessionStarted {
+        /// Its id.
+        id: String,
+        /// Where its transcript is; absent when it cannot be written.
+        path: Option<std::path::PathBuf>,
+    },
+}

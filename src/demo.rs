@@ -1,0 +1,1 @@
+//! The demo: two real HTTP services on the loopback interface (DESIGN §14).

@@ -1,0 +1,24 @@
+//! The vocabulary: plain values that every layer shares.
+//!
+//! Nothing here does I/O, knows the time or touches the screen. Text inside these values is
+//! *raw*: it is what a server, a model or a file said, byte for byte. It becomes showable only
+//! through [`crate::text`].
+
+pub mod approval;
+pub mod call;
+pub mod catalog;
+pub mod model;
+pub mod name;
+pub mod server;
+pub mod tool;
+pub mod turn;
+pub mod warning;
+
+pub use approval::{Answer, Approval, Question, QuestionId, QuestionKind};
+pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
+pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
+pub use name::{ModelName, ServerName, ToolId, ToolName};
+pub use server::{Era, ServerState, Stage};
+pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
+pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};
+pub use warning::{Source, Warning};

@@ -1,0 +1,77 @@
+//! Questions to the user and their answers.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::call::Call;
+use super::tool::Tool;
+
+/// A question to the user about one call. Answered by the call's id.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Approval {
+    /// What would be sent.
+    pub call: Call,
+    /// The tool as it stands now.
+    pub tool: Arc<Tool>,
+    /// Host and port of the server, for showing where the arguments go.
+    pub host: String,
+    /// Why it asks: which rule or mode decided, and where it is written.
+    pub why: String,
+}
+
+/// The answer to an [`Approval`]. Enter, Space and pasted text never make one that allows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// Run it, this once.
+    Once,
+    /// Run it, and this tool for the rest of this run.
+    Session,
+    /// Run it, and write a rule bound to the tool's pin.
+    Always,
+    /// Use these arguments instead, and ask again.
+    Edit(Arc<Map<String, Value>>),
+    /// Do not run it; `note` goes to the model, empty if none.
+    Deny {
+        /// A message to the model.
+        note: String,
+    },
+}
+
+/// Identity of a [`Question`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct QuestionId(pub u64);
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+/// Whether to go on with a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    /// Identity.
+    pub id: QuestionId,
+    /// What made it necessary.
+    pub kind: QuestionKind,
+}
+
+/// What made a [`Question`] necessary.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum QuestionKind {
+    /// The turn has gone through this many rounds.
+    Rounds {
+        /// How many.
+        rounds: u32,
+    },
+    /// The same call with the same arguments gave the same result this many times in a row.
+    Repeated {
+        /// Which tool, as `server/tool`.
+        tool: String,
+        /// How many times.
+        times: u32,
+    },
+}

@@ -1,0 +1,1 @@
+//! `tracing` into a rolling file, redacted; never to the terminal.

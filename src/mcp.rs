@@ -1,0 +1,129 @@
+//! The MCP client: Streamable HTTP only, both eras (DESIGN §4).
+//!
+//! One actor per server ([`run`](client::run)) owns the connection, its MCP session and the table of
+//! requests in flight. It takes [`Command`]s and reports [`ServerEvent`]s; it knows nothing of the
+//! screen, the catalog or permissions.
+
+pub mod client;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use secrecy::SecretString;
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use crate::config::Protocol;
+use crate::domain::{
+    CallId, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition,
+    ToolName, Warning,
+};
+
+/// Room for commands to one server: more calls than this at once wait in line.
+pub const COMMANDS: usize = 32;
+
+/// Everything a client has to know about its server.
+#[derive(Debug, Clone)]
+pub struct ServerSpec {
+    /// The configured name.
+    pub name: ServerName,
+    /// The endpoint, its query included.
+    pub url: Url,
+    /// Headers for every request to this origin: credentials and configured ones.
+    pub headers: Vec<(String, SecretString)>,
+    /// Whether any of the headers is a credential.
+    pub has_credential: bool,
+    /// Which era to speak.
+    pub protocol: Protocol,
+    /// Further certificate authorities, in PEM.
+    pub ca_pem: Option<Arc<[u8]>>,
+    /// Time limits.
+    pub limits: Limits,
+}
+
+/// Time limits of one server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// `discoveryTimeout`: whole of one discovery.
+    pub discovery: Duration,
+    /// `callTimeout`: silence allowed during a call.
+    pub silence: Duration,
+    /// `maxCallTime`: whole of one call.
+    pub call: Duration,
+}
+
+/// What the runtime asks of a client.
+#[derive(Debug)]
+pub enum Command {
+    /// Connect (again) and list the tools.
+    Connect,
+    /// List the tools again.
+    Refresh,
+    /// Call a tool. The outcome is sent exactly once.
+    Call {
+        /// Our id, for progress.
+        call: CallId,
+        /// Original name.
+        tool: ToolName,
+        /// What is sent, exactly.
+        arguments: Arc<Map<String, Value>>,
+        /// Cancels the call in the way of the server's era.
+        cancel: CancellationToken,
+        /// Where the outcome goes.
+        reply: oneshot::Sender<Outcome>,
+    },
+    /// End the MCP session, if there is one, and stop. Bounded in time.
+    Shutdown,
+}
+
+/// What a client reports.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ServerEvent {
+    /// Which server.
+    pub server: ServerName,
+    /// What happened.
+    pub kind: ServerEventKind,
+}
+
+/// What happened at a server.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerEventKind {
+    /// Its state changed.
+    State(ServerState),
+    /// A stage of connecting was passed; `check` prints these.
+    Stage {
+        /// Which.
+        stage: Stage,
+        /// How long it took.
+        took: Duration,
+    },
+    /// What was agreed with it.
+    Connected(ServerConnection),
+    /// The complete list of its tools, and what was wrong with some of them.
+    Tools {
+        /// Usable definitions in the server's order.
+        tools: Vec<ToolDefinition>,
+        /// Tools that were dropped: name (as far as known) and reason.
+        dropped: Vec<(String, String)>,
+    },
+    /// Something the server does that it should not (a conformance warning), or other news.
+    Warned(Warning),
+    /// Progress or a log line of a running call.
+    Progress {
+        /// Which call.
+        call: CallId,
+        /// What it says.
+        progress: Progress,
+    },
+    /// A log message outside any call.
+    Log {
+        /// Level as the server names it.
+        level: String,
+        /// Text.
+        text: String,
+    },
+    /// Round-trip time of a request.
+    Latency(Duration),
+}

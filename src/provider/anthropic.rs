@@ -1,0 +1,1 @@
+//! Messages: conversation in, JSON out; stream in, events out. Pure.

@@ -1,0 +1,1 @@
+//! Chat completions: conversation in, JSON out; stream in, events out. Pure.

@@ -1,0 +1,1 @@
+//! From what servers list to what the catalog holds: filters, names, pins, prices. Pure.

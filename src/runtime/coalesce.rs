@@ -1,0 +1,1 @@
+//! Merges text and progress when the face is slow. Pure.

@@ -1,0 +1,1 @@
+//! All MCP clients; the owner of the catalog.

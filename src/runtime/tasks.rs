@@ -1,0 +1,1 @@
+//! The only place that spawns: names, tracks, cancels, reports faults.

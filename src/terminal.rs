@@ -1,0 +1,1 @@
+//! The terminal: entering, leaving, all modes, a thread-aware panic hook, suspending.

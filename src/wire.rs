@@ -1,0 +1,1 @@
+//! Exchanges as the wire view keeps them.

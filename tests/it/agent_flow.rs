@@ -1,0 +1,1 @@
+//! The agent with a real model endpoint and real servers on loopback.

@@ -1,0 +1,1 @@
+//! Faults that users reported of comparable programs: every file under `tests/cases`.

@@ -1,0 +1,1 @@
+//! The subcommands, run as a user runs them.

@@ -1,0 +1,1 @@
+//! The client against servers of the legacy era.

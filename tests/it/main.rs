@@ -1,0 +1,21 @@
+//! Integration tests, in one binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that meets the unexpected must fail loudly; the switches in .clippy.toml cover test functions only"
+)]
+
+mod agent_flow;
+mod cases;
+mod commands;
+mod era_legacy;
+mod era_modern;
+mod frames;
+mod layers;
+mod pty;
+mod rough_server;
+mod sdk_server;
+mod support;

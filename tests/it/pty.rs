@@ -1,0 +1,1 @@
+//! The built binary on a real pseudo-terminal.
