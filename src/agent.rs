@@ -1,4 +1,4 @@
-//! The agent's turn as a state machine: events in, effects out. No I/O, no clock (DESIGN §7).
+//! The agent's turn as a state machine: events in, effects out. No I/O, no clock.
 
 use std::sync::Arc;
 use std::time::Duration;

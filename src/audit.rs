@@ -1,1 +1,1 @@
-//! The decision log: one line per decision and per outcome (DESIGN §8).
+//! The decision log: one line per decision and per outcome.

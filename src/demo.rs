@@ -1,1 +1,1 @@
-//! The demo: two real HTTP services on the loopback interface (DESIGN §14).
+//! The demo: two real HTTP services on the loopback interface.

@@ -1,4 +1,4 @@
-//! The MCP client: Streamable HTTP only, both eras (DESIGN §4).
+//! The MCP client: Streamable HTTP only, both eras.
 //!
 //! One actor per server ([`run`](client::run)) owns the connection, its MCP session and the table of
 //! requests in flight. It takes [`Command`]s and reports [`ServerEvent`]s; it knows nothing of the

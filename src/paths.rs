@@ -1,4 +1,4 @@
-//! Where things are (DESIGN §10): the platform's directories for `mini-me`, or all of them under
+//! Where things are: the platform's directories for `mini-me`, or all of them under
 //! `MINI_ME_HOME`.
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Permissions: who decides whether a call may run (DESIGN §8). Pure.
+//! Permissions: who decides whether a call may run. Pure.
 
 pub mod limits;
 pub mod policy;

@@ -1,4 +1,4 @@
-//! Fingerprints of tool definitions: what was seen, what was allowed, what changed (DESIGN §8).
+//! Fingerprints of tool definitions: what was seen, what was allowed, what changed.
 
 use std::collections::BTreeMap;
 

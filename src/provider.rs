@@ -1,4 +1,4 @@
-//! Language models: one interface, several protocols (DESIGN §6).
+//! Language models: one interface, several protocols.
 //!
 //! Request in, stream of events out: [`ModelRequest`], [`ModelEvent`]. The mappings ([`openai`],
 //! [`anthropic`]) are pure: conversation in, JSON out; bytes in, events out. [`http`] carries them.

@@ -1,3 +1,3 @@
-//! Conversations on disk: one event a line, append-only (DESIGN §10).
+//! Conversations on disk: one event a line, append-only.
 
 pub mod store;

@@ -1,4 +1,4 @@
-//! The one place where outside text becomes showable (DESIGN §12).
+//! The one place where outside text becomes showable.
 //!
 //! Escape sequences are taken out, control and bidi characters made visible. [`Shown`] can only be
 //! made here; whatever draws or prints outside text takes a `Shown`.

@@ -103,7 +103,7 @@ pub struct ToolOutput {
     pub remarks: Vec<String>,
 }
 
-/// How a call ended (DESIGN §7). A tool that says it failed is an outcome, not an error.
+/// How a call ended. A tool that says it failed is an outcome, not an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Outcome {
     /// The tool answered.

@@ -77,7 +77,7 @@ impl fmt::Display for ToolId {
     }
 }
 
-/// Gives every tool its model name (DESIGN §5): `{server}_{tool}`, cleaned, at most 64 characters,
+/// Gives every tool its model name: `{server}_{tool}`, cleaned, at most 64 characters,
 /// unique. Returns the names in the order of `ids` and, for each set of tools that would have had
 /// the same name, the tools of that set (all of them carry a hash then).
 pub fn model_names(ids: &[ToolId]) -> (Vec<ModelName>, Vec<Vec<ToolId>>) {

@@ -57,7 +57,7 @@ impl fmt::Display for Stage {
     }
 }
 
-/// A server's one state (DESIGN §4). Reasons are raw text.
+/// A server's one state. Reasons are raw text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ServerState {
     /// Discovery is under way.

@@ -1,4 +1,4 @@
-//! Finds tools that want raw bytes (DESIGN §5: text only).
+//! Finds tools that want raw bytes.
 
 use serde_json::Value;
 
