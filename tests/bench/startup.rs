@@ -88,7 +88,7 @@ fn launch(home: &Path, idle: bool) -> Launch {
     let begin = Instant::now();
     let mut child = pty.slave.spawn_command(command).expect("the program");
     std::thread::spawn(move || {
-        let mut buffer = [0_u8; 65536];
+        let mut buffer = vec![0_u8; 65536];
         while let Ok(n @ 1..) = reader.read(&mut buffer) {
             if chunks.send((Instant::now(), buffer[..n].to_vec())).is_err() {
                 break;
