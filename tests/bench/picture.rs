@@ -45,7 +45,8 @@ fn main() {
             }
         }
     });
-    let mut screen = vt100::Parser::new(ROWS, COLUMNS, 0);
+    let mut screen =
+        vt100::Parser::new(ROWS.try_into().expect("rows"), COLUMNS.try_into().expect("columns"), 0);
     for _ in 0..APPROVED {
         settle(&mut screen, &arrived);
         writer.write_all(b"y").expect("a key");
