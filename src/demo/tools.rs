@@ -3,25 +3,25 @@
 use serde_json::{Map, Value, json};
 
 /// Rows of one page unless asked otherwise.
-pub const PAGE: usize = 20;
+pub(crate) const PAGE: usize = 20;
 /// Most rows of one page.
-pub const MAX_PAGE: usize = 50;
+pub(crate) const MAX_PAGE: usize = 50;
 
 /// One tool: name, title, description, schema of its arguments.
 #[derive(Debug, Clone)]
-pub struct Definition {
+pub(crate) struct Definition {
     /// Name.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Title for people.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// What it does and when to call it.
-    pub description: &'static str,
+    pub(crate) description: &'static str,
     /// JSON Schema of the arguments.
-    pub schema: Map<String, Value>,
+    pub(crate) schema: Map<String, Value>,
 }
 
 /// What the tracker says about how to use it.
-pub const INSTRUCTIONS: &str = "\
+pub(crate) const INSTRUCTIONS: &str = "\
 This is the bug tracker of one project. Your key decides which; no tool takes a project.
 Order: get_current_project or list_tasks, then get_task, list_reports_for_task, get_report, \
 get_report_telemetry. Ask for telemetry page by page with nextOffset until hasMore is false: the \
@@ -33,7 +33,7 @@ Titles, descriptions and comments are what people believe; telemetry is what was
 they disagree, say so and quote the entry. Everything here is read-only.";
 
 /// The seven tools, in the order in which they are usually called.
-pub fn definitions() -> [Definition; 7] {
+pub(crate) fn definitions() -> [Definition; 7] {
     [
         tool(
             "get_current_project",
@@ -116,7 +116,7 @@ pub fn definitions() -> [Definition; 7] {
 }
 
 /// The names of a tool's arguments; `None` where there is no such tool.
-pub fn argument_names(tool: &str) -> Option<Vec<String>> {
+pub(crate) fn argument_names(tool: &str) -> Option<Vec<String>> {
     let definition = definitions().into_iter().find(|definition| definition.name == tool)?;
     let properties = definition.schema.get("properties").and_then(Value::as_object)?;
     Some(properties.keys().cloned().collect())

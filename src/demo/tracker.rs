@@ -17,7 +17,7 @@ mod tests;
 use arguments::Arguments;
 
 /// Answer to a question, or what to tell whoever asked it wrongly.
-pub type Answer = Result<Value, String>;
+pub(crate) type Answer = Result<Value, String>;
 
 /// The project the tracker's key is bound to. Shown as it is written in the data.
 type Project = Map<String, Value>;
@@ -25,13 +25,13 @@ type Project = Map<String, Value>;
 /// A task: something that has to be looked into.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Task {
+pub(crate) struct Task {
     /// UUID.
-    pub id: String,
+    pub(crate) id: String,
     /// The number people say, as in `#42`.
-    pub number: u32,
+    pub(crate) number: u32,
     /// Title, as a person wrote it; it may be wrong about the cause.
-    pub title: String,
+    pub(crate) title: String,
     status: String,
     priority: String,
     area: String,
@@ -54,13 +54,13 @@ struct Comment {
 /// A report: what one user met, with the telemetry of that visit.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Report {
+pub(crate) struct Report {
     /// UUID.
-    pub id: String,
+    pub(crate) id: String,
     /// The task it was filed under.
-    pub task_number: u32,
+    pub(crate) task_number: u32,
     /// Title in the reporter's words.
-    pub title: String,
+    pub(crate) title: String,
     reporter: String,
     created_at: String,
     environment: Map<String, Value>,
@@ -77,7 +77,7 @@ struct Telemetry {
 }
 
 /// The kinds of telemetry, in the words of the tool's schema.
-pub const KINDS: [&str; 3] = ["console", "network", "actions"];
+pub(crate) const KINDS: [&str; 3] = ["console", "network", "actions"];
 
 impl Telemetry {
     fn kind(&self, kind: &str) -> Option<&[Map<String, Value>]> {
@@ -92,7 +92,7 @@ impl Telemetry {
 
 /// Tasks, reports and telemetry of one project.
 #[derive(Debug)]
-pub struct Tracker {
+pub(crate) struct Tracker {
     project: Project,
     tasks: Vec<Task>,
     reports: Vec<Report>,
@@ -101,7 +101,7 @@ pub struct Tracker {
 
 impl Tracker {
     /// Reads the sample data that is part of the program.
-    pub fn load() -> io::Result<Self> {
+    pub(crate) fn load() -> io::Result<Self> {
         Ok(Self {
             project: serde_json::from_str(include_str!("../../assets/demo/project.json"))?,
             tasks: serde_json::from_str(include_str!("../../assets/demo/tasks.json"))?,
@@ -111,7 +111,7 @@ impl Tracker {
     }
 
     /// Answers a tool call; `None` where there is no such tool.
-    pub fn ask(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Answer> {
+    pub(crate) fn ask(&self, tool: &str, arguments: &Map<String, Value>) -> Option<Answer> {
         let known = super::tools::argument_names(tool)?;
         let answer = Arguments::new(tool, arguments, &known).and_then(|given| match tool {
             "get_current_project" => Ok(self.current_project()),
@@ -127,12 +127,12 @@ impl Tracker {
     }
 
     /// All reports, oldest task last.
-    pub fn reports(&self) -> &[Report] {
+    pub(crate) fn reports(&self) -> &[Report] {
         &self.reports
     }
 
     /// The task that `text` names: `#42`, `42` or its UUID.
-    pub fn task(&self, text: &str) -> Result<&Task, String> {
+    pub(crate) fn task(&self, text: &str) -> Result<&Task, String> {
         let word = text.trim();
         let number = word.strip_prefix('#').unwrap_or(word).parse::<u32>().ok();
         self.tasks
@@ -147,7 +147,7 @@ impl Tracker {
     }
 
     /// The report with that id.
-    pub fn report(&self, text: &str) -> Result<&Report, String> {
+    pub(crate) fn report(&self, text: &str) -> Result<&Report, String> {
         let word = text.trim();
         self.reports.iter().find(|report| report.id.eq_ignore_ascii_case(word)).ok_or_else(|| {
             format!(

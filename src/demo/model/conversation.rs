@@ -164,51 +164,51 @@ fn add(done: &mut Vec<Done>, name: String, arguments: Value, text: &str) {
 pub(super) const READ_ON: &str = "mini_me_read_result";
 
 fn classify(text: &str) -> Found {
-    if let Some(members) = object_in(text) {
-        return Found::Data(members);
-    }
+    // Before anything is parsed: a cut list still holds whole rows, and a row is not the answer.
     if let Some((id, next)) = rest_of(text) {
         return Found::Cut(Cut { text: beginning(text).to_owned(), id, next });
     }
-    if was_denied(text) {
-        Found::Denied(text.trim().to_owned())
-    } else {
-        Found::Failed(text.trim().to_owned())
-    }
-}
-
-fn continued(seen: &str, slice: &str, id: &str) -> Found {
-    let slice_object = object_in(slice);
-    let member = |name: &str| slice_object.as_ref().and_then(|members| members.get(name));
-    let piece = member("text").and_then(Value::as_str).unwrap_or_else(|| beginning(slice));
-    let whole = format!("{seen}{piece}");
-    if let Some(members) = object_in(&whole) {
+    if let Some(members) = object_in(text) {
         return Found::Data(members);
     }
-    let next =
-        member("nextOffset").and_then(Value::as_u64).or_else(|| rest_of(slice).map(|rest| rest.1));
-    match next {
-        Some(next) => Found::Cut(Cut { text: whole, id: id.to_owned(), next }),
-        None => Found::Failed("the result was cut and could not be put together again".to_owned()),
+    let text = text.trim().to_owned();
+    if was_denied(&text) { Found::Denied(text) } else { Found::Failed(text) }
+}
+
+/// Adds a slice: its first line says where it stands, the rest is the slice.
+fn continued(seen: &str, slice: &str, id: &str) -> Found {
+    let broken =
+        || Found::Failed("the result was cut and could not be put together again".to_owned());
+    let lines =
+        slice.find('{').and_then(|at| slice.get(at..)).and_then(|from| from.split_once('\n'));
+    let Some((place, piece)) = lines else { return broken() };
+    let Some(place) = object_at_start(place) else { return broken() };
+    let more = place.get("hasMore").and_then(Value::as_bool).unwrap_or(false);
+    let next = place.get("nextOffset").and_then(Value::as_u64).filter(|_| more);
+    let whole = format!("{seen}{piece}");
+    match (object_at_start(&whole), next) {
+        (Some(members), _) => Found::Data(members),
+        (None, Some(next)) => Found::Cut(Cut { text: whole, id: id.to_owned(), next }),
+        (None, None) => broken(),
     }
 }
 
 /// The first whole JSON object in a text that may have words around it.
 fn object_in(text: &str) -> Option<Map<String, Value>> {
-    text.match_indices('{').take(4).find_map(|(at, _)| {
-        let mut values = serde_json::Deserializer::from_str(text.get(at..)?).into_iter::<Value>();
-        match values.next() {
-            Some(Ok(Value::Object(members))) if !members.is_empty() => Some(members),
-            _ => None,
-        }
-    })
+    text.match_indices('{').take(4).find_map(|(at, _)| object_at_start(text.get(at..)?))
 }
 
-/// What a cut result shows before the line that says how to read on.
+fn object_at_start(text: &str) -> Option<Map<String, Value>> {
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    match values.next() {
+        Some(Ok(Value::Object(members))) if !members.is_empty() => Some(members),
+        _ => None,
+    }
+}
+
+/// What a cut result shows of the answer: from its first brace to the line that marks the gap.
 fn beginning(text: &str) -> &str {
-    let end =
-        text.find(READ_ON).and_then(|at| text.get(..at)).and_then(|before| before.rfind('\n'));
-    let shown = end.and_then(|end| text.get(..end)).unwrap_or(text);
+    let shown = text.split_once("\n[… ").map_or(text, |(shown, _)| shown);
     shown.find('{').and_then(|at| shown.get(at..)).unwrap_or(shown)
 }
 
@@ -231,7 +231,7 @@ fn word_after(text: &str, name: &str) -> Option<String> {
 
 fn was_denied(text: &str) -> bool {
     let text = text.to_lowercase();
-    ["denied", "not allowed", "did not allow", "refused", "declined", "would ask"]
+    ["not allow", "denied", "nobody is there to allow", "refused"]
         .iter()
         .any(|word| text.contains(word))
 }

@@ -26,11 +26,11 @@ struct Findings<'a> {
 }
 
 /// The next step towards the explanation of a task.
-pub(super) fn next(script: &Script, talk: &Conversation, task: &str) -> Step {
+pub(super) fn next(script: &Script, chat: &Conversation, task: &str) -> Step {
     let words = &script.words;
     let mut task_text = words.task.clone();
-    if talk.offered("list_tasks").is_some() {
-        match listed(script, talk, task) {
+    if chat.offered("list_tasks").is_some() {
+        match listed(script, chat, task) {
             Listed::Step(step) => return step,
             Listed::Yes => {}
             Listed::No => task_text.clone_from(&words.task_not_listed),
@@ -38,14 +38,14 @@ pub(super) fn next(script: &Script, talk: &Conversation, task: &str) -> Step {
         }
     }
     let mut found = Findings::default();
-    let Some(done) = talk.calls("get_task").next() else {
-        return script.call(talk, task_text, "get_task", json!({ "task": task }));
+    let Some(done) = chat.calls("get_task").next() else {
+        return script.call(chat, task_text, "get_task", json!({ "task": task }));
     };
-    let Found::Data(answer) = &done.found else { return script.stopped(talk, done) };
+    let Found::Data(answer) = &done.found else { return script.stopped(chat, done) };
     found.task = Some(answer);
-    let Some(done) = talk.calls("list_reports_for_task").next() else {
+    let Some(done) = chat.calls("list_reports_for_task").next() else {
         return script.call(
-            talk,
+            chat,
             words.reports.clone(),
             "list_reports_for_task",
             json!({ "task": task }),
@@ -58,7 +58,7 @@ pub(super) fn next(script: &Script, talk: &Conversation, task: &str) -> Step {
     found.reports = Some(reports);
     found.chosen = most_telling(reports);
     let Some(chosen) = found.chosen else { return Step::Say(answer_of(&found)) };
-    match about_report(script, talk, reports, chosen, &mut found) {
+    match about_report(script, chat, reports, chosen, &mut found) {
         Some(step) => step,
         None => Step::Say(answer_of(&found)),
     }
@@ -72,9 +72,9 @@ enum Listed<'a> {
     Step(Step),
 }
 
-fn listed<'a>(script: &Script, talk: &'a Conversation, task: &str) -> Listed<'a> {
+fn listed<'a>(script: &Script, chat: &'a Conversation, task: &str) -> Listed<'a> {
     let mut last = None;
-    for done in talk.calls("list_tasks") {
+    for done in chat.calls("list_tasks") {
         let page = match &done.found {
             Found::Data(page) => page,
             Found::Denied(why) | Found::Failed(why) => return Listed::Denied(why),
@@ -87,16 +87,16 @@ fn listed<'a>(script: &Script, talk: &'a Conversation, task: &str) -> Listed<'a>
         }
         last = facts::next_page(page);
     }
-    let pages = talk.calls("list_tasks").count();
+    let pages = chat.calls("list_tasks").count();
     match (pages, last) {
         (0, _) => Listed::Step(script.call(
-            talk,
+            chat,
             script.words.list_first.clone(),
             "list_tasks",
             json!({}),
         )),
         (pages, Some(offset)) if pages < MAX_PAGES => Listed::Step(script.call(
-            talk,
+            chat,
             script.words.list_more.clone(),
             "list_tasks",
             json!({ "offset": offset }),
@@ -117,7 +117,7 @@ fn most_telling(reports: &Members) -> Option<&Members> {
 /// The next step on the chosen report; `None` once its console is read as far as it can be.
 fn about_report<'a>(
     script: &Script,
-    talk: &'a Conversation,
+    chat: &'a Conversation,
     reports: &Members,
     chosen: &Members,
     found: &mut Findings<'a>,
@@ -125,7 +125,7 @@ fn about_report<'a>(
     let words = &script.words;
     let id = facts::text(chosen, "id");
     let mut telemetry_text = words.telemetry.clone();
-    match talk.calls("get_report").next() {
+    match chat.calls("get_report").next() {
         None => {
             let text = fill(
                 &words.report,
@@ -136,7 +136,7 @@ fn about_report<'a>(
                     ("entries", &console_entries(chosen).to_string()),
                 ],
             );
-            return Some(script.call(talk, text, "get_report", json!({ "report": id })));
+            return Some(script.call(chat, text, "get_report", json!({ "report": id })));
         }
         Some(Done { found: Found::Data(report), .. }) => found.report = Some(report),
         Some(done) => {
@@ -144,7 +144,7 @@ fn about_report<'a>(
             found.gaps.push(gap(done));
         }
     }
-    let pages: Vec<&Done> = talk.calls("get_report_telemetry").collect();
+    let pages: Vec<&Done> = chat.calls("get_report_telemetry").collect();
     found.console = Console::of(pages.iter().filter_map(|done| match &done.found {
         Found::Data(page) => Some(page),
         _ => None,
@@ -162,7 +162,7 @@ fn about_report<'a>(
     if let (Some(offset), Some(members)) = (offset, arguments.as_object_mut()) {
         members.insert("offset".to_owned(), offset.into());
     }
-    Some(script.call(talk, text, "get_report_telemetry", arguments))
+    Some(script.call(chat, text, "get_report_telemetry", arguments))
 }
 
 fn more(script: &Script, console: &Console<'_>, next: u64) -> String {
@@ -284,38 +284,37 @@ fn recorded(found: &Findings<'_>) -> Option<String> {
 }
 
 fn about(found: &Findings<'_>, chosen: &Members) -> String {
-    let environment =
-        found.report.and_then(|report| report.get("environment")).and_then(Value::as_object);
-    let part = |name: &str| environment.map_or("?", |environment| facts::text(environment, name));
-    let mut text =
-        format!("Report `{}` by {}", facts::text(chosen, "id"), facts::text(chosen, "reporter"));
-    if environment.is_some() {
-        text += &format!(
-            " ({} on {}, locale {}, release {})",
-            part("browser"),
-            part("os"),
-            part("locale"),
-            part("release")
-        );
-    }
+    let (id, reporter) = (facts::text(chosen, "id"), facts::text(chosen, "reporter"));
     let console = &found.console;
-    text += &format!(
-        ": I read {} of {} console entries.",
-        console.entries.len(),
-        console.total.max(console_entries(chosen))
-    );
-    let summary = found.report.and_then(|report| report.get("summary")).and_then(Value::as_object);
-    if let Some(summary) = summary {
-        text += &match facts::number(summary, "totalCharacters") {
-            Some(0) => " The reporter wrote no summary, which says nothing either way.".to_owned(),
-            Some(total) => format!(
-                " Of the summary I saw {} of {total} characters.",
-                facts::number(summary, "shownCharacters").unwrap_or_default()
-            ),
-            None => String::new(),
-        };
+    let (read, total) = (console.entries.len(), console.total.max(console_entries(chosen)));
+    let place = found.report.map(place).unwrap_or_default();
+    let summary = found.report.map(summary).unwrap_or_default();
+    format!(
+        "Report `{id}` by {reporter}{place}: I read {read} of {total} console entries.{summary}"
+    )
+}
+
+/// Where the report comes from: browser, system, locale, release.
+fn place(report: &Members) -> String {
+    let Some(environment) = report.get("environment").and_then(Value::as_object) else {
+        return String::new();
+    };
+    let part = |name: &str| facts::text(environment, name);
+    let (browser, system) = (part("browser"), part("os"));
+    format!(" ({browser} on {system}, locale {}, release {})", part("locale"), part("release"))
+}
+
+/// What there is of the reporter's own summary.
+fn summary(report: &Members) -> String {
+    let Some(summary) = report.get("summary").and_then(Value::as_object) else {
+        return String::new();
+    };
+    let shown = facts::number(summary, "shownCharacters").unwrap_or_default();
+    match facts::number(summary, "totalCharacters") {
+        Some(0) => " The reporter wrote no summary, which says nothing either way.".to_owned(),
+        Some(total) => format!(" Of the summary I saw {shown} of {total} characters."),
+        None => String::new(),
     }
-    text
 }
 
 /// The entries round the error, as a table.
@@ -392,23 +391,23 @@ fn not_looked_at(found: &Findings<'_>) -> String {
 }
 
 /// Network or action entries of a task's most telling report.
-pub(super) fn entries(script: &Script, talk: &Conversation, task: &str, kind: &str) -> Step {
-    let Some(done) = talk.calls("list_reports_for_task").next() else {
+pub(super) fn entries(script: &Script, chat: &Conversation, task: &str, kind: &str) -> Step {
+    let Some(done) = chat.calls("list_reports_for_task").next() else {
         return script.call(
-            talk,
+            chat,
             script.words.network_first.clone(),
             "list_reports_for_task",
             json!({ "task": task }),
         );
     };
-    let Found::Data(reports) = &done.found else { return script.stopped(talk, done) };
+    let Found::Data(reports) = &done.found else { return script.stopped(chat, done) };
     let Some(chosen) = most_telling(reports) else {
         return Step::Say(format!("Task {task} has no report, so there are no {kind} entries."));
     };
     let id = facts::text(chosen, "id");
-    let pages: Vec<&Done> = talk.calls("get_report_telemetry").collect();
+    let pages: Vec<&Done> = chat.calls("get_report_telemetry").collect();
     if let Some(done) = pages.iter().find(|done| !matches!(done.found, Found::Data(_))) {
-        return script.stopped(talk, done);
+        return script.stopped(chat, done);
     }
     let read = Console::of(pages.iter().filter_map(|done| match &done.found {
         Found::Data(page) => Some(page),
@@ -417,12 +416,12 @@ pub(super) fn entries(script: &Script, talk: &Conversation, task: &str, kind: &s
     let text = fill(&script.words.network, &[("kind", kind), ("id", id)]);
     let mut arguments = json!({ "report": id, "kind": kind });
     match (pages.len(), read.next) {
-        (0, _) => script.call(talk, text, "get_report_telemetry", arguments),
+        (0, _) => script.call(chat, text, "get_report_telemetry", arguments),
         (count, Some(next)) if count < MAX_PAGES => {
             if let Some(members) = arguments.as_object_mut() {
                 members.insert("offset".to_owned(), next.into());
             }
-            script.call(talk, more(script, &read, next), "get_report_telemetry", arguments)
+            script.call(chat, more(script, &read, next), "get_report_telemetry", arguments)
         }
         _ => Step::Say(entries_answer(task, kind, id, &read)),
     }

@@ -75,35 +75,35 @@ impl Script {
     }
 
     /// The next step of a conversation.
-    pub(super) fn next(&self, talk: &Conversation) -> Step {
-        if let Some(step) = self.read_on(talk) {
+    pub(super) fn next(&self, chat: &Conversation) -> Step {
+        if let Some(step) = self.read_on(chat) {
             return step;
         }
         let words = &self.words;
-        match wish(talk) {
+        match wish(chat) {
             Wish::Hello => Step::Say(words.hello.clone()),
             Wish::Help => Step::Say(words.help.clone()),
             Wish::Markdown => Step::Say(words.markdown.clone()),
             Wish::WhichTask => Step::Say(words.which_task.clone()),
             Wish::SearchWhat => Step::Say(words.search_what.clone()),
             Wish::Unknown => Step::Say(fill(&words.unknown, &[("help", &words.help)])),
-            _ if talk.offered.is_empty() => Step::Say(words.no_tools.clone()),
-            Wish::Explain(task) => explain::next(self, talk, &task),
-            Wish::Entries { task, kind } => explain::entries(self, talk, &task, kind),
-            Wish::Compare(one, other) => self.compare(talk, &one, &other),
-            Wish::List => self.list(talk),
-            Wish::Search(query) => self.search(talk, &query),
-            Wish::Project => self.project(talk),
+            _ if chat.offered.is_empty() => Step::Say(words.no_tools.clone()),
+            Wish::Explain(task) => explain::next(self, chat, &task),
+            Wish::Entries { task, kind } => explain::entries(self, chat, &task, kind),
+            Wish::Compare(one, other) => self.compare(chat, &one, &other),
+            Wish::List => self.list(chat),
+            Wish::Search(query) => self.search(chat, &query),
+            Wish::Project => self.project(chat),
         }
     }
 
     /// A result that was cut is read to its end before anything else.
-    fn read_on(&self, talk: &Conversation) -> Option<Step> {
-        let cut = talk.done.iter().find_map(|done| match &done.found {
+    fn read_on(&self, chat: &Conversation) -> Option<Step> {
+        let cut = chat.done.iter().find_map(|done| match &done.found {
             Found::Cut(cut) => Some(cut),
             _ => None,
         })?;
-        let name = talk.offered(READ_ON)?.to_owned();
+        let name = chat.offered(READ_ON)?.to_owned();
         let id = cut.id.parse::<u64>().map_or_else(|_| cut.id.clone().into(), Value::from);
         let arguments = json!({ "id": id, "offset": cut.next });
         Some(Step::Call {
@@ -115,21 +115,21 @@ impl Script {
     /// Asks for one tool, or says that it is not on offer.
     pub(super) fn call(
         &self,
-        talk: &Conversation,
+        chat: &Conversation,
         text: String,
         tool: &str,
         arguments: Value,
     ) -> Step {
-        match talk.offered(tool) {
+        match chat.offered(tool) {
             Some(name) => {
                 Step::Call { text, calls: vec![Wanted { name: name.to_owned(), arguments }] }
             }
-            None => self.missing(talk, tool),
+            None => self.missing(chat, tool),
         }
     }
 
-    fn missing(&self, talk: &Conversation, tool: &str) -> Step {
-        let offered = match talk.offered.as_slice() {
+    fn missing(&self, chat: &Conversation, tool: &str) -> Step {
+        let offered = match chat.offered.as_slice() {
             [] => "none".to_owned(),
             names => {
                 names.iter().take(12).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -139,8 +139,8 @@ impl Script {
     }
 
     /// Ends honestly after a call that gave nothing.
-    pub(super) fn stopped(&self, talk: &Conversation, done: &Done) -> Step {
-        let steps: Vec<String> = talk
+    pub(super) fn stopped(&self, chat: &Conversation, done: &Done) -> Step {
+        let steps: Vec<String> = chat
             .done
             .iter()
             .filter(|done| matches!(done.found, Found::Data(_)))
@@ -161,11 +161,11 @@ impl Script {
         Step::Say(fill(template, &[("tool", &done.name), ("why", &why), ("known", &known)]))
     }
 
-    fn list(&self, talk: &Conversation) -> Step {
-        let Some(done) = talk.calls("list_tasks").next() else {
-            return self.call(talk, self.words.list_first.clone(), "list_tasks", json!({}));
+    fn list(&self, chat: &Conversation) -> Step {
+        let Some(done) = chat.calls("list_tasks").next() else {
+            return self.call(chat, self.words.list_first.clone(), "list_tasks", json!({}));
         };
-        let Found::Data(answer) = &done.found else { return self.stopped(talk, done) };
+        let Found::Data(answer) = &done.found else { return self.stopped(chat, done) };
         let mut lines = vec![
             "| task | title | priority | status | reports |".to_owned(),
             "| ---: | --- | --- | --- | ---: |".to_owned(),
@@ -188,12 +188,12 @@ impl Script {
         Step::Say(lines.join("\n"))
     }
 
-    fn search(&self, talk: &Conversation, query: &str) -> Step {
-        let Some(done) = talk.calls("search_reports").next() else {
+    fn search(&self, chat: &Conversation, query: &str) -> Step {
+        let Some(done) = chat.calls("search_reports").next() else {
             let text = fill(&self.words.search, &[("query", query)]);
-            return self.call(talk, text, "search_reports", json!({ "query": query }));
+            return self.call(chat, text, "search_reports", json!({ "query": query }));
         };
-        let Found::Data(answer) = &done.found else { return self.stopped(talk, done) };
+        let Found::Data(answer) = &done.found else { return self.stopped(chat, done) };
         let hits: Vec<String> = facts::list(answer, "matches")
             .map(|hit| {
                 format!(
@@ -216,11 +216,11 @@ impl Script {
         Step::Say(format!("{total} reports contain “{query}”:\n\n{}", hits.join("\n")))
     }
 
-    fn project(&self, talk: &Conversation) -> Step {
-        let Some(done) = talk.calls("get_current_project").next() else {
-            return self.call(talk, self.words.project.clone(), "get_current_project", json!({}));
+    fn project(&self, chat: &Conversation) -> Step {
+        let Some(done) = chat.calls("get_current_project").next() else {
+            return self.call(chat, self.words.project.clone(), "get_current_project", json!({}));
         };
-        let Found::Data(answer) = &done.found else { return self.stopped(talk, done) };
+        let Found::Data(answer) = &done.found else { return self.stopped(chat, done) };
         let count = |name: &str| {
             answer
                 .get("counts")
@@ -239,32 +239,32 @@ impl Script {
         ))
     }
 
-    fn compare(&self, talk: &Conversation, one: &str, other: &str) -> Step {
+    fn compare(&self, chat: &Conversation, one: &str, other: &str) -> Step {
         for (tool, text) in [
             ("get_task", &self.words.compare),
             ("list_reports_for_task", &self.words.compare_reports),
         ] {
-            if talk.calls(tool).next().is_none() {
-                let Some(name) = talk.offered(tool) else { return self.missing(talk, tool) };
+            if chat.calls(tool).next().is_none() {
+                let Some(name) = chat.offered(tool) else { return self.missing(chat, tool) };
                 let calls = [one, other].map(|task| Wanted {
                     name: name.to_owned(),
                     arguments: json!({ "task": task }),
                 });
                 return Step::Call { text: text.clone(), calls: calls.to_vec() };
             }
-            let bad = talk.calls(tool).find(|done| !matches!(done.found, Found::Data(_)));
+            let bad = chat.calls(tool).find(|done| !matches!(done.found, Found::Data(_)));
             if let Some(done) = bad {
-                return self.stopped(talk, done);
+                return self.stopped(chat, done);
             }
         }
-        Step::Say(comparison(talk, one, other))
+        Step::Say(comparison(chat, one, other))
     }
 }
 
-fn comparison(talk: &Conversation, one: &str, other: &str) -> String {
+fn comparison(chat: &Conversation, one: &str, other: &str) -> String {
     let empty = Members::new();
     let answer =
-        |tool: &str, task: &str| match talk.call_with(tool, "task", task).map(|done| &done.found) {
+        |tool: &str, task: &str| match chat.call_with(tool, "task", task).map(|done| &done.found) {
             Some(Found::Data(members)) => members.clone(),
             _ => empty.clone(),
         };
@@ -293,8 +293,8 @@ fn comparison(talk: &Conversation, one: &str, other: &str) -> String {
 }
 
 /// What the latest message asks for.
-pub(super) fn wish(talk: &Conversation) -> Wish {
-    let question = talk.question();
+pub(super) fn wish(chat: &Conversation) -> Wish {
+    let question = chat.question();
     let lower = question.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -316,7 +316,7 @@ pub(super) fn wish(talk: &Conversation) -> Wish {
     };
     if let Some(kind) = kind {
         let earlier =
-            || talk.asked.iter().rev().find_map(|message| tasks_in(message).into_iter().next());
+            || chat.asked.iter().rev().find_map(|message| tasks_in(message).into_iter().next());
         let task = tasks.into_iter().next().or_else(earlier);
         return task.map_or(Wish::WhichTask, |task| Wish::Entries { task, kind });
     }

@@ -111,7 +111,7 @@ impl Answer {
         }
         chunks.push(self.chunk(&json!({}), Some(self.finish())));
         if self.wants_usage {
-            let mut last = self.envelope(json!([]));
+            let mut last = self.envelope(&json!([]));
             if let Some(members) = last.as_object_mut() {
                 members.insert("usage".to_owned(), self.usage());
             }
@@ -121,10 +121,10 @@ impl Answer {
     }
 
     fn chunk(&self, delta: &Value, finish: Option<&str>) -> Value {
-        self.envelope(json!([{ "index": 0, "delta": delta, "finish_reason": finish }]))
+        self.envelope(&json!([{ "index": 0, "delta": delta, "finish_reason": finish }]))
     }
 
-    fn envelope(&self, choices: Value) -> Value {
+    fn envelope(&self, choices: &Value) -> Value {
         json!({
             "id": self.id,
             "object": "chat.completion.chunk",
