@@ -35,6 +35,11 @@ pub const SERVER: &str = "tracker";
 /// Name of the demo's model.
 pub const MODEL: &str = model::NAME;
 
+/// What the demo's model says its window is, in tokens.
+pub const WINDOW: u64 = model::WINDOW;
+/// The variable that would hold the demo's key, as it is shown; it is never read.
+pub const KEY: &str = "MINI_ME_DEMO_KEY";
+
 /// Where the demo's services are and the key they want.
 #[derive(Debug, Clone)]
 pub struct Demo {

@@ -32,7 +32,7 @@ use script::Script;
 /// The model's name.
 pub(super) const NAME: &str = "demo-script";
 /// What its window is said to be, in tokens.
-const WINDOW: u64 = 32_768;
+pub(super) const WINDOW: u64 = 32_768;
 /// Time between two pieces: a pace that can be watched.
 const PACE: Duration = Duration::from_millis(7);
 
