@@ -1,0 +1,1 @@
+//! The agent, by its events and effects alone.
