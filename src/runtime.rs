@@ -4,6 +4,7 @@ pub mod assemble;
 pub mod coalesce;
 pub mod conductor;
 pub mod hub;
+pub mod journal;
 pub mod tasks;
 
 use std::sync::Arc;
