@@ -1,10 +1,14 @@
 //! The conductor: owns the agent, performs its effects, turns what happens into events and notices.
 
 pub mod assemble;
+mod assembly;
 pub mod coalesce;
 pub mod conductor;
+mod files;
 pub mod hub;
 pub mod journal;
+mod pinboard;
+mod spec;
 pub mod tasks;
 
 use std::sync::Arc;

@@ -211,7 +211,7 @@ impl Agent {
             return self.settle(id, Outcome::InvalidArguments { message }, now);
         }
         let decision = self.policy.decide(&tool, &call.arguments, now);
-        let why = super::reviews::why(&decision);
+        let why = decision.describe();
         match (decision.verdict, consent) {
             (Mode::Auto, _) => self.run(id, &why, now),
             (Mode::Deny, _) => self.deny(id, DeniedBy::Rule { rule: why.clone() }, &why, now),
@@ -232,6 +232,9 @@ impl Agent {
     pub(super) fn run(&mut self, id: CallId, by: &str, now: Instant) {
         self.audit_decision(id, true, by);
         let Some(open) = self.open.get_mut(&id) else { return };
+        if let Some(tool) = &open.tool {
+            self.policy.record(tool, now);
+        }
         open.stage = Stage::Running { stopping: false };
         open.since = now;
         let call = Arc::clone(&open.call);

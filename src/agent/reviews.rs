@@ -14,7 +14,7 @@ use crate::bridge::Notice;
 use crate::domain::{
     Answer, Approval, Call, CallId, CallState, DeniedBy, Mode, Outcome, Source, Tool, Warning,
 };
-use crate::permission::{Because, Decision, Pattern, Rule, RuleOrigin};
+use crate::permission::Rule;
 use crate::schema::check::check;
 
 impl Agent {
@@ -76,11 +76,11 @@ impl Agent {
                 self.release_granted(now);
             }
             Answer::Always => {
+                // The grant answers for this run, also where a rule of the config asks first.
                 self.policy.grant(&tool);
-                self.out.push(Effect::Remember {
-                    server: tool.id.server.clone(),
-                    rule: rule_for(&tool),
-                });
+                let (server, rule) = (tool.id.server.clone(), Rule::always(&tool));
+                self.policy.remember(&server, rule.clone());
+                self.out.push(Effect::Remember { server, rule });
                 self.run(id, "user: always", now);
                 self.release_granted(now);
             }
@@ -117,7 +117,7 @@ impl Agent {
         let Some(open) = self.open.get(&id) else { return };
         let decision = self.policy.decide(&tool, &open.call.arguments, now);
         if decision.verdict == Mode::Deny {
-            let rule = why(&decision);
+            let rule = decision.describe();
             self.deny(id, DeniedBy::Rule { rule: rule.clone() }, &rule, now);
         } else {
             self.ask_person(id, tool, reason);
@@ -159,47 +159,8 @@ impl Agent {
             let decision = self.policy.decide(&tool, &approval.call.arguments, now);
             if decision.verdict == Mode::Auto {
                 self.close_ask(id, "allowed by the answer to another");
-                self.run(id, &why(&decision), now);
+                self.run(id, &decision.describe(), now);
             }
         }
     }
-}
-
-/// The rule that *always* writes: this tool of this server, with this definition, and nothing else.
-fn rule_for(tool: &Tool) -> Rule {
-    Rule {
-        tool: Pattern(tool.id.tool.to_string()),
-        when: Vec::new(),
-        read_only: None,
-        permissions: Mode::Auto,
-        max_calls: None,
-        pin: Some(tool.pin.clone()),
-        origin: RuleOrigin { file: None, line: None },
-    }
-}
-
-/// A decision in words: which rule or mode, and where it is written.
-pub(super) fn why(decision: &Decision) -> String {
-    match &decision.because {
-        Because::Grant => "you allowed it for this session".to_owned(),
-        Because::Rule(rule) => in_words(rule),
-        Because::ServerMode => format!("the server's mode is {}", decision.verdict.word()),
-        Because::GlobalMode => format!("the global mode is {}", decision.verdict.word()),
-        Because::PinChanged => "its definition changed since it was allowed".to_owned(),
-        Because::Limit(limit) => format!("a limit was reached: {limit}"),
-        Because::UnknownServer => "the server has no rules here".to_owned(),
-    }
-}
-
-fn in_words(rule: &Rule) -> String {
-    let place = match (&rule.origin.file, rule.origin.line) {
-        (Some(file), Some(line)) => format!("{}:{line}", file.display()),
-        (Some(file), None) => file.display().to_string(),
-        (None, _) => "command line".to_owned(),
-    };
-    format!(
-        "the rule {{ tool: {}, permissions: {} }} ({place})",
-        rule.tool.0,
-        rule.permissions.word()
-    )
 }
