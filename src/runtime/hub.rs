@@ -87,13 +87,13 @@ impl Hub {
     /// Takes the servers of the setup in; connects none of them yet.
     pub(super) fn new(
         setup: &Setup,
+        warnings: Vec<Warning>,
+        ca: Option<Arc<[u8]>>,
         pins: Pinboard,
         events: mpsc::Sender<ServerEvent>,
         tasks: Tasks,
     ) -> Self {
         let mcp = &setup.config.mcp;
-        let mut warnings = setup.warnings.clone();
-        let ca = spec::certificates(mcp, &mut warnings);
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);

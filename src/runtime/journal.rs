@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use super::tasks::Tasks;
+use super::work::Inside;
 use crate::domain::{Source, Warning};
 use crate::session::store::append_lines;
 
@@ -25,15 +26,15 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Starts a writer. `header` is the first line of a new file. Faults arrive at `warnings`.
+    /// Starts a writer. `header` is the first line of a new file. Faults arrive at `inside`.
     pub(super) fn open(
         tasks: &Tasks,
         path: PathBuf,
         header: Option<String>,
-        warnings: mpsc::Sender<Warning>,
+        inside: mpsc::Sender<Inside>,
     ) -> Self {
         let (lines, queue) = mpsc::channel(LINES);
-        tasks.spawn("journal", write(path.into(), header, queue, warnings));
+        tasks.spawn("journal", write(path.into(), header, queue, inside));
         Self { lines, full: false }
     }
 
@@ -56,7 +57,7 @@ async fn write(
     path: Arc<std::path::Path>,
     mut header: Option<String>,
     mut queue: mpsc::Receiver<String>,
-    warnings: mpsc::Sender<Warning>,
+    inside: mpsc::Sender<Inside>,
 ) {
     let mut batch = Vec::new();
     let mut broken = false;
@@ -83,6 +84,6 @@ async fn write(
             ),
             "Make room on the disk or check the directory's permissions, then start again.",
         );
-        drop(warnings.send(warning).await);
+        drop(inside.send(Inside::Warned(warning)).await);
     }
 }
