@@ -20,11 +20,14 @@ impl Agent {
         if text.trim().is_empty() {
             return;
         }
+        let waited = !self.queue.is_empty();
         self.queue.push_back(text);
         if self.turn.is_some() {
+            return self.tell_queue();
+        }
+        self.next_turn(now);
+        if waited {
             self.tell_queue();
-        } else {
-            self.next_turn(now);
         }
     }
 
