@@ -4,8 +4,8 @@
 //! [`anthropic`]) are pure: conversation in, JSON out; bytes in, events out. [`http`] carries them,
 //! [`probe`] asks an endpoint about itself.
 
-pub mod anthropic;
 mod answer;
+pub mod anthropic;
 mod arguments;
 mod fault;
 mod history;

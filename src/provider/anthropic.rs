@@ -50,7 +50,11 @@ fn kept_blocks(reasoning: &Reasoning) -> Vec<Value> {
     if reasoning.field != FIELD {
         return Vec::new();
     }
-    reasoning.signature.as_deref().and_then(|kept| serde_json::from_str(kept).ok()).unwrap_or_default()
+    reasoning
+        .signature
+        .as_deref()
+        .and_then(|kept| serde_json::from_str(kept).ok())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]

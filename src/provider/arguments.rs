@@ -97,13 +97,11 @@ fn read(raw: String) -> Arguments {
 
 /// Some models write the object as a JSON string of JSON.
 fn wrapped(raw: String, inner: &str) -> Arguments {
-    match serde_json::from_str(inner) {
-        Ok(object) => Ok(Arc::new(object)),
-        Err(_) => {
-            let fault = "a JSON object is needed, this is a string".to_owned();
-            Err(BadArguments { raw, fault })
-        }
-    }
+    let Ok(object) = serde_json::from_str(inner) else {
+        let fault = "a JSON object is needed, this is a string".to_owned();
+        return Err(BadArguments { raw, fault });
+    };
+    Ok(Arc::new(object))
 }
 
 fn kind(value: &Value) -> &'static str {
@@ -187,6 +185,8 @@ mod tests {
     fn made_up_ids_are_nine_letters_and_digits_and_differ() {
         let ids: std::collections::HashSet<_> = (0..200).map(|n| made_up_id(7, n)).collect();
         assert_eq!(ids.len(), 200);
-        assert!(ids.iter().all(|id| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric())));
+        assert!(
+            ids.iter().all(|id| id.len() == 9 && id.bytes().all(|b| b.is_ascii_alphanumeric()))
+        );
     }
 }

@@ -245,6 +245,9 @@ fn unknown_model(endpoint: &Endpoint, status: u16, said: &Said, quoted: &str) ->
 pub(super) fn retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
+        if seconds.is_nan() {
+            return None;
+        }
         return Duration::try_from_secs_f64(seconds.max(0.0)).ok();
     }
     let date =

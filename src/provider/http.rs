@@ -40,8 +40,7 @@ struct Shared {
 impl Provider {
     /// Makes no connection yet. `ca_pem` holds further certificate authorities.
     pub fn new(config: ModelConfig, ca_pem: Option<Arc<[u8]>>) -> Self {
-        let shared =
-            Shared { ca_pem, client: OnceCell::new(), omit: Mutex::new(Omit::default()) };
+        let shared = Shared { ca_pem, client: OnceCell::new(), omit: Mutex::new(Omit::default()) };
         Self { config: Arc::new(config), shared: Arc::new(shared) }
     }
 
@@ -125,7 +124,8 @@ impl Provider {
         let Failure { mut error, retries } = failure;
         match decide(attempt, retries, error.retry_after, fastrand::f64()) {
             Decision::Wait(after) => {
-                let next = ModelEvent::Retrying { attempt: attempt + 1, after, reason: error.message };
+                let next =
+                    ModelEvent::Retrying { attempt: attempt + 1, after, reason: error.message };
                 send(events, next).await?;
                 Ok(after)
             }

@@ -36,6 +36,7 @@ const WANT_REASONING: [&str; 8] = [
 
 /// What is left out of a request because the endpoint refused it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a member of the request by itself")]
 pub struct Omit {
     /// Tools: the model cannot call them.
     pub tools: bool,

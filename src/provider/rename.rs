@@ -59,9 +59,9 @@ fn rename(object: &mut Map<String, Value>, path: &[String], from: &str, to: &str
     let Some((first, rest)) = path.split_first() else {
         // Rebuilt, so that the order of the members stays.
         if object.contains_key(from) && !object.contains_key(to) {
-            let named = std::mem::take(object)
-                .into_iter()
-                .map(|(key, value)| if key == from { (to.to_owned(), value) } else { (key, value) });
+            let named = std::mem::take(object).into_iter().map(|(key, value)| {
+                if key == from { (to.to_owned(), value) } else { (key, value) }
+            });
             *object = named.collect();
         }
         return;

@@ -26,12 +26,7 @@ pub(super) enum Decision {
 
 /// Decides after the failure of `attempt` (from 1), of which `retries` may be repeated. `hint` is
 /// what the endpoint asks for, `chance` a random value from 0 to 1.
-pub(super) fn decide(
-    attempt: u32,
-    retries: u32,
-    hint: Option<Duration>,
-    chance: f64,
-) -> Decision {
+pub(super) fn decide(attempt: u32, retries: u32, hint: Option<Duration>, chance: f64) -> Decision {
     if attempt > retries.min(RETRIES) {
         return Decision::UsedUp;
     }

@@ -115,9 +115,11 @@ impl Decoder {
                 decoder.push(bytes);
                 self.drain(out)
             }
-            Frames::Whole(held) if held.len() + bytes.len() > EVENT_LIMIT => Err(fault::broken(
-                format!("The answer is larger than the limit of {EVENT_LIMIT} bytes (whole answer)."),
-            )),
+            Frames::Whole(held) if held.len() + bytes.len() > EVENT_LIMIT => {
+                Err(fault::broken(format!(
+                    "The answer is larger than the limit of {EVENT_LIMIT} bytes (whole answer)."
+                )))
+            }
             Frames::Whole(held) => {
                 held.extend_from_slice(bytes);
                 Ok(())
@@ -156,9 +158,8 @@ impl Decoder {
 
 /// How an answer that begins with `held` is read; `None` while it is blank.
 fn decide(held: &[u8]) -> Option<Frames> {
-    let first = held
-        .iter()
-        .find(|byte| !byte.is_ascii_whitespace() && !matches!(byte, 0xEF | 0xBB | 0xBF));
+    let first =
+        held.iter().find(|byte| !byte.is_ascii_whitespace() && !matches!(byte, 0xEF | 0xBB | 0xBF));
     match first {
         Some(b'{' | b'[') => Some(Frames::Whole(Vec::new())),
         Some(_) => Some(Frames::Stream(Box::new(sse::Decoder::new(EVENT_LIMIT)))),

@@ -89,10 +89,7 @@ fn messages(request: &ModelRequest, renames: &Renames, omit: Omit) -> Vec<Value>
     if let Some(last) = turns.last_mut().and_then(|(_, blocks)| blocks.last_mut()) {
         mark_for_cache(last);
     }
-    turns
-        .into_iter()
-        .map(|(role, content)| json!({"role": role, "content": content}))
-        .collect()
+    turns.into_iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
 }
 
 fn add<'a>(turns: &mut Vec<(&'a str, Vec<Value>)>, role: &'a str, mut blocks: Vec<Value>) {

@@ -21,10 +21,9 @@ fn config() -> ModelConfig {
 }
 
 fn decode(events: &[Value]) -> (Vec<ModelEvent>, Result<(), ProviderError>) {
-    let stream: String = events
-        .iter()
-        .map(|event| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap()))
-        .collect();
+    let frame =
+        |event: &Value| format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap());
+    let stream = events.iter().map(frame).collect::<Vec<_>>().concat();
     let mut decoder = decoder(&config(), Renames::default(), 7);
     let mut found = Vec::new();
     let result =
@@ -140,7 +139,10 @@ fn thinking_goes_back_unchanged_and_results_come_first() {
     let cache = json!({"type": "ephemeral"});
     assert_eq!(body["max_tokens"], 8192);
     assert_eq!(body["temperature"], 1.0);
-    assert_eq!(body["system"], json!([{"type": "text", "text": "be brief", "cache_control": cache}]));
+    assert_eq!(
+        body["system"],
+        json!([{"type": "text", "text": "be brief", "cache_control": cache}])
+    );
     assert_eq!(body["tools"][0]["cache_control"], cache);
     let content = &body["messages"][1]["content"];
     let kinds: Vec<_> = content.as_array().unwrap().iter().map(|b| b["type"].clone()).collect();
@@ -178,11 +180,9 @@ fn errors_in_the_stream_say_what_kind_they_are() {
 
 #[test]
 fn reasons_are_told_apart() {
-    for (reason, expected) in [
-        ("end_turn", Finish::Stop),
-        ("max_tokens", Finish::Length),
-        ("refusal", Finish::Refused),
-    ] {
+    for (reason, expected) in
+        [("end_turn", Finish::Stop), ("max_tokens", Finish::Length), ("refusal", Finish::Refused)]
+    {
         let mut events = vec![start(0, &json!({"type": "text", "text": "x"}))];
         events.extend(ending(reason));
         assert_eq!(decode(&events).0.last(), Some(&ModelEvent::Finished(expected)));

@@ -20,13 +20,25 @@ fn refused(status: u16, body: &str) -> ProviderError {
 #[test]
 fn a_full_context_is_recognised_however_it_is_worded() {
     for (status, body) in [
-        (400, r#"{"error":{"message":"input too large","type":"invalid_request_error","code":"context_length_exceeded"}}"#),
-        (400, r#"{"object":"error","message":"maximum context length is 8192 tokens but the prompt holds 9001 input tokens","type":"BadRequestError","code":400}"#),
-        (400, r#"{"error":{"code":400,"message":"request (9001 tokens) exceeds the available context size (8192 tokens)","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":8192}}"#),
+        (
+            400,
+            r#"{"error":{"message":"input too large","type":"invalid_request_error","code":"context_length_exceeded"}}"#,
+        ),
+        (
+            400,
+            r#"{"object":"error","message":"maximum context length is 8192 tokens but the prompt holds 9001 input tokens","type":"BadRequestError","code":400}"#,
+        ),
+        (
+            400,
+            r#"{"error":{"code":400,"message":"request (9001 tokens) exceeds the available context size (8192 tokens)","type":"exceed_context_size_error","n_prompt_tokens":9001,"n_ctx":8192}}"#,
+        ),
         (400, r#""prompt is too long: 9001 tokens > 8192 maximum""#),
         (400, "prompt is too long: 9001 tokens > 8192 maximum"),
         (413, "Payload Too Large"),
-        (400, r#"[{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).","status":"INVALID_ARGUMENT"}}]"#),
+        (
+            400,
+            r#"[{"error":{"code":400,"message":"The input token count (2000000) exceeds the maximum number of tokens allowed (1048575).","status":"INVALID_ARGUMENT"}}]"#,
+        ),
     ] {
         let error = refused(status, body);
         assert_eq!(error.kind, Kind::TooLong, "{body}");
@@ -105,10 +117,7 @@ fn retry_after_is_seconds_or_a_date() {
     assert_eq!(retry_after(" 2 ", now), Some(Duration::from_secs(2)));
     assert_eq!(retry_after("0.5", now), Some(Duration::from_millis(500)));
     assert_eq!(retry_after("-3", now), Some(Duration::ZERO));
-    assert_eq!(
-        retry_after("Sun, 06 Nov 1994 08:49:40 GMT", now),
-        Some(Duration::from_secs(3))
-    );
+    assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:40 GMT", now), Some(Duration::from_secs(3)));
     assert_eq!(retry_after("Sun, 06 Nov 1994 08:49:07 GMT", now), Some(Duration::ZERO));
     assert_eq!(retry_after("soon", now), None);
     assert_eq!(retry_after("NaN", now), None);

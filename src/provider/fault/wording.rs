@@ -21,7 +21,7 @@ pub(super) fn too_long(text: &str) -> bool {
             "reduce the length of the messages",
             "too large for model with", // Mistral: "Prompt contains … tokens, too large for model with …"
             "exceeds the maximum number of tokens", // Gemini
-            "trying to keep the first",             // LM Studio, with an overflowing context
+            "trying to keep the first", // LM Studio, with an overflowing context
             "request_too_large",
         ],
     )
@@ -43,8 +43,8 @@ pub(super) fn no_tools(text: &str) -> bool {
             "tool calls are not supported",
             "function calling is not supported",
             "function calling is not enabled",
-            "support tool use",                  // OpenRouter: "No endpoints found that support tool use"
-            "--enable-auto-tool-choice",         // vLLM, started without it
+            "support tool use", // OpenRouter: "No endpoints found that support tool use"
+            "--enable-auto-tool-choice", // vLLM, started without it
             "tools param requires --jinja flag", // llama.cpp, started without it
         ],
     )
@@ -60,7 +60,10 @@ pub(super) fn unknown_model(text: &str) -> bool {
 
 /// Not a rate but an account that is empty: waiting does not help.
 pub(super) fn quota(text: &str) -> bool {
-    any(text, &["insufficient_quota", "billing_hard_limit", "insufficient balance", "out of credits"])
+    any(
+        text,
+        &["insufficient_quota", "billing_hard_limit", "insufficient balance", "out of credits"],
+    )
 }
 
 /// Too many requests, without a status to tell.

@@ -102,11 +102,11 @@ fn is_azure(base: &Url) -> bool {
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
-    HeaderName::try_from(name).map_err(|_| unusable_header(name))
+    HeaderName::try_from(name).map_err(|_invalid| unusable_header(name))
 }
 
 fn header_value(name: &str, value: &str) -> Result<HeaderValue, ProviderError> {
-    HeaderValue::try_from(value).map_err(|_| unusable_header(name))
+    HeaderValue::try_from(value).map_err(|_invalid| unusable_header(name))
 }
 
 /// The value may be a secret and is not named.

@@ -47,7 +47,9 @@ impl Failure {
             Kind::Refused if message.contains("stream_options") && !omit.stream_options => {
                 Some((Omit { stream_options: true, ..omit }, None))
             }
-            Kind::Refused if message.contains("max_completion_tokens") && !omit.other_limit_name => {
+            Kind::Refused
+                if message.contains("max_completion_tokens") && !omit.other_limit_name =>
+            {
                 Some((Omit { other_limit_name: true, ..omit }, None))
             }
             Kind::Refused
@@ -85,7 +87,10 @@ pub(in crate::provider) async fn of_transport(
              Start the model's server, or check model.baseUrl.{}",
             through_proxy(url)
         );
-        return Failure { error: fault::error(Kind::Unreachable, message), retries: RETRIES_REFUSED };
+        return Failure {
+            error: fault::error(Kind::Unreachable, message),
+            retries: RETRIES_REFUSED,
+        };
     }
     let lower = cause.to_lowercase();
     if lower.contains("certificate") || lower.contains("tls") || lower.contains("handshake") {
@@ -167,6 +172,7 @@ fn through_proxy(url: &Url) -> String {
         "https" => &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
         _ => &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
     };
-    let set = names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
+    let set =
+        names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
     set.map(|name| format!(" The proxy that {name} names may be the reason.")).unwrap_or_default()
 }

@@ -63,7 +63,8 @@ impl<'a> Fragment<'a> {
     }
 
     fn has_arguments(&self) -> bool {
-        self.arguments.is_some_and(|value| value.as_str().is_none_or(|text| !text.trim().is_empty()))
+        self.arguments
+            .is_some_and(|value| value.as_str().is_none_or(|text| !text.trim().is_empty()))
     }
 }
 
@@ -130,7 +131,9 @@ impl Fragments {
     fn by_id(&self, id: &str, fragment: &Fragment<'_>) -> Option<usize> {
         let same = |call: &Building| {
             call.id.as_deref() == Some(id)
-                && (fragment.index.is_none() || call.index.is_none() || call.index == fragment.index)
+                && (fragment.index.is_none()
+                    || call.index.is_none()
+                    || call.index == fragment.index)
         };
         if let Some(place) = self.calls.iter().rposition(same) {
             return Some(place);
@@ -198,12 +201,7 @@ impl Building {
 }
 
 /// The endpoint's id where it is one and not used twice, else a made-up one.
-fn unique_id(
-    given: Option<String>,
-    seed: u64,
-    place: usize,
-    used: &mut HashSet<String>,
-) -> String {
+fn unique_id(given: Option<String>, seed: u64, place: usize, used: &mut HashSet<String>) -> String {
     let made_up = (0..).map(|round| made_up_id(seed, place + round * CALLS_LIMIT));
     let mut candidates = given.into_iter().chain(made_up);
     candidates.find(|id| used.insert(id.clone())).unwrap_or_default()

@@ -59,16 +59,15 @@ impl Chunks {
             self.answer.usage = Some(usage);
         }
         let choices = chunk.get("choices").and_then(Value::as_array);
-        let first = choices.into_iter().flatten().find(|choice| {
-            choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0
-        });
+        let first = choices
+            .into_iter()
+            .flatten()
+            .find(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or_default() == 0);
         first.map_or(Ok(()), |choice| self.choice(choice, out))
     }
 
     fn choice(&mut self, choice: &Value, out: Out<'_>) -> Result<(), ProviderError> {
-        let delta = ["delta", "message"]
-            .iter()
-            .find_map(|name| choice.get(*name)?.as_object());
+        let delta = ["delta", "message"].iter().find_map(|name| choice.get(*name)?.as_object());
         if let Some(delta) = delta {
             self.delta(delta, out)?;
         }
@@ -299,7 +298,7 @@ fn usage_of(chunk: &Value) -> Option<Usage> {
 fn texts(part: &Value, names: &[&str]) -> String {
     match names.iter().find_map(|name| part.get(*name)) {
         Some(Value::String(text)) => text.clone(),
-        Some(Value::Array(inner)) => inner.iter().map(|part| inner_text(part)).collect(),
+        Some(Value::Array(inner)) => inner.iter().map(inner_text).collect(),
         _ => String::new(),
     }
 }

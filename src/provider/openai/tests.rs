@@ -28,7 +28,12 @@ fn asking(messages: Vec<Message>) -> ModelRequest {
         tools: [ToolOffer {
             name: ModelName::from("look"),
             description: "looks".to_owned(),
-            schema: json!({"type": "object"}).as_object().cloned().map(Value::Object).unwrap().into(),
+            schema: json!({"type": "object"})
+                .as_object()
+                .cloned()
+                .map(Value::Object)
+                .unwrap()
+                .into(),
         }]
         .into(),
         max_output_tokens: Some(99),
@@ -58,7 +63,7 @@ fn body(config: &ModelConfig, messages: Vec<Message>) -> Value {
 }
 
 fn sse(chunks: &[Value]) -> String {
-    chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect()
+    chunks.iter().map(|chunk| format!("data: {chunk}\n\n")).collect::<Vec<_>>().concat()
 }
 
 fn delta(delta: &Value) -> Value {
@@ -252,10 +257,8 @@ fn a_cut_stream_hands_over_no_call() {
     ]);
     let (events, result) = decode(&stream);
     assert_eq!(result, Ok(()));
-    let expected = [
-        ModelEvent::Text("Writing".to_owned()),
-        ModelEvent::Finished(Finish::Incomplete),
-    ];
+    let expected =
+        [ModelEvent::Text("Writing".to_owned()), ModelEvent::Finished(Finish::Incomplete)];
     assert_eq!(events, expected);
 }
 

@@ -84,8 +84,7 @@ impl Think {
         if MARKS.iter().any(|(open, _)| open.starts_with(begin)) {
             return false;
         }
-        let text =
-            if after_reasoning { begin.to_owned() } else { std::mem::take(&mut self.held) };
+        let text = if after_reasoning { begin.to_owned() } else { std::mem::take(&mut self.held) };
         self.held.clear();
         self.state = State::Text;
         pieces.push(Piece::Text(text));
@@ -149,7 +148,8 @@ mod tests {
 
     #[test]
     fn marks_cut_anywhere_are_seen_and_other_tags_stay() {
-        let pieces = ["<th", "ink>", "Add 2 and 2", "</th", "ink>", "\n\nIt is 4, and ", "<b>", "."];
+        let pieces =
+            ["<th", "ink>", "Add 2 and 2", "</th", "ink>", "\n\nIt is 4, and ", "<b>", "."];
         assert_eq!(apart(&pieces), ("It is 4, and <b>.".to_owned(), "Add 2 and 2".to_owned()));
     }
 
@@ -181,7 +181,7 @@ mod tests {
             cuts.push(0);
             cuts.push(text.len());
             cuts.sort_unstable();
-            let pieces: Vec<&str> = cuts.windows(2).map(|pair| &text[pair[0]..pair[1]]).collect();
+            let pieces: Vec<&str> = cuts.windows(2).filter_map(|pair| text.get(pair[0]..pair[1])).collect();
             prop_assert_eq!(apart(&pieces), apart(&[&text]));
         }
     }

@@ -17,11 +17,7 @@ pub(super) fn models(answer: &Value) -> Option<Vec<String>> {
 
 fn entries(answer: &Value) -> Option<&Vec<Value>> {
     // Docker and a few others give null for an empty list, or the bare list.
-    answer
-        .get("data")
-        .or_else(|| answer.get("models"))
-        .unwrap_or(answer)
-        .as_array()
+    answer.get("data").or_else(|| answer.get("models")).unwrap_or(answer).as_array()
 }
 
 /// The window of a model in a list of models, under the names that servers use.

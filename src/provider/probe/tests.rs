@@ -27,7 +27,8 @@ fn local_servers_tell_what_is_in_force() {
     let running = json!({"models": [{"name": "qwen:latest", "context_length": 16384}]});
     assert_eq!(reading::window_in_running(&running, "qwen"), Some(16384));
     assert_eq!(reading::window_in_running(&running, "other"), None);
-    let set = json!({"parameters": "stop \"x\"\nnum_ctx    2048", "model_info": {"q.context_length": 1}});
+    let set =
+        json!({"parameters": "stop \"x\"\nnum_ctx    2048", "model_info": {"q.context_length": 1}});
     assert_eq!(reading::window_in_show(&set), Some(2048));
     let trained = json!({"model_info": {"qwen.context_length": 40960}});
     assert_eq!(reading::window_in_show(&trained), Some(40960));
