@@ -62,6 +62,9 @@ pub enum Fault {
         /// What happened to it.
         reason: String,
     },
+    /// Sent, and nothing came for as long as is put up with.
+    #[error("No sign of life from the server for {0:?} (callTimeout).")]
+    Silent(Duration),
 }
 
 impl Fault {
@@ -75,7 +78,7 @@ impl Fault {
                 Some(Reply::Error { status: *status, error: error.clone() })
             }
             Self::Odd { reason } => Some(Reply::Odd { detail: bare(reason) }),
-            Self::NotSent { .. } | Self::Auth { .. } | Self::Lost { .. } => None,
+            Self::NotSent { .. } | Self::Auth { .. } | Self::Lost { .. } | Self::Silent(_) => None,
             Self::SessionLost { reason } => {
                 Some(Reply::Status { status: 404, detail: bare(reason) })
             }
@@ -86,7 +89,7 @@ impl Fault {
     pub fn refusal(&self, stage: Stage) -> Refusal {
         let (stage, retry) = match self {
             Self::NotSent { stage, retry, .. } => (*stage, *retry),
-            Self::Lost { .. } => (Stage::Http, true),
+            Self::Lost { .. } | Self::Silent(_) => (Stage::Http, true),
             Self::Status { status, .. } => (stage, is_passing(*status) || *status >= 500),
             Self::SessionLost { .. } => (stage, true),
             Self::Auth { .. } | Self::Rpc { .. } | Self::Odd { .. } => (stage, false),
@@ -108,7 +111,7 @@ impl Fault {
                 Outcome::NotSent { reason }
             }
             Self::Rpc { error, .. } => super::model::result::error_outcome(&error),
-            Self::Status { .. } | Self::Odd { .. } | Self::Lost { .. } => {
+            Self::Status { .. } | Self::Odd { .. } | Self::Lost { .. } | Self::Silent(_) => {
                 Outcome::Unknown { reason: may_have_run(&reason) }
             }
         }

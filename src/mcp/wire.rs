@@ -24,6 +24,7 @@ use crate::domain::{CallId, Era, ServerName, Source, Stage, Warning};
 use crate::jsonrpc;
 
 pub(super) use hear::Hearing;
+pub(super) use stream::{Cursor, RECONNECT, is_stream, listen};
 
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -168,8 +169,9 @@ impl Wire {
     pub(super) async fn ask(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
         let (body, headers) = dress(dialect, &ask)?;
         let begun = Instant::now();
-        let sent = timeout_at(begun + ask.silence, self.http.send(&Verb::Post(body), &headers));
-        let response = sent.await.map_err(|_elapsed| silent(ask.silence))??;
+        let verb = Verb::Post(body);
+        let sent = timeout_at(begun + ask.silence, self.http.send(&verb, &headers));
+        let response = sent.await.map_err(|_elapsed| Fault::Silent(ask.silence))??;
         let head = begun.elapsed();
         self.tell(ServerEventKind::Latency(head)).await;
         let session = response.header(SESSION.as_str()).cloned();
@@ -267,10 +269,4 @@ fn dress(dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
         }
     }
     Ok((Bytes::from(message.to_string()), headers))
-}
-
-fn silent(silence: Duration) -> Fault {
-    Fault::Lost {
-        reason: format!("No sign of life from the server for {silence:?} (callTimeout)."),
-    }
 }

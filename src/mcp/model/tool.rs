@@ -1,6 +1,6 @@
 //! Tool definitions as servers give them (D1–D11). One bad definition costs that tool alone.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub struct ToolList {
     pub tools: Vec<Listed>,
     /// The others: name as far as known, and reason.
     pub dropped: Vec<(String, String)>,
-    names: HashSet<String>,
+    places: HashMap<String, usize>,
 }
 
 impl ToolList {
@@ -47,11 +47,16 @@ impl ToolList {
         match read(item, era) {
             Err(dropped) => self.dropped.push(dropped),
             Ok(listed) => {
-                let name = listed.definition.name.as_str().to_owned();
-                if self.names.insert(name.clone()) {
-                    self.tools.push(listed);
+                let name = listed.definition.name.as_str();
+                if let Some(first) = self.places.get(name).and_then(|at| self.tools.get(*at)) {
+                    // The very same again, as when a page comes twice, is not worth a word.
+                    if first.definition.raw != listed.definition.raw {
+                        let reason = "listed twice: the first one counts";
+                        self.dropped.push((name.to_owned(), reason.to_owned()));
+                    }
                 } else {
-                    self.dropped.push((name, "listed twice: the first one counts".to_owned()));
+                    self.places.insert(name.to_owned(), self.tools.len());
+                    self.tools.push(listed);
                 }
             }
         }
@@ -161,6 +166,7 @@ mod tests {
                 {"name": "array", "inputSchema": {"type": "array"}},
                 "text",
                 {"name": "a", "inputSchema": {"type": "object"}},
+                {"name": "a", "inputSchema": {"type": "object"}, "title": "other"},
                 {"name": "task", "inputSchema": {}, "execution": {"taskSupport": "required"}},
                 {"name": "z", "inputSchema": {}}
             ]),

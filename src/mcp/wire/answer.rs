@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::hear::{Body, Hearing};
-use super::{Dialect, Wire, silent, stream};
+use super::{Dialect, Wire, stream};
 use crate::domain::Era;
 use crate::jsonrpc::{self, ErrorObject, Message, code};
 use crate::mcp::fault::Fault;
@@ -82,7 +82,9 @@ async fn body(
     loop {
         let next = response.chunk();
         let chunk = match silence {
-            Some(silence) => timeout(silence, next).await.map_err(|_elapsed| silent(silence))??,
+            Some(silence) => {
+                timeout(silence, next).await.map_err(|_elapsed| Fault::Silent(silence))??
+            }
             None => next.await?,
         };
         let Some(chunk) = chunk else { return Ok(text) };

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 
+use super::Wire;
 use super::hear::{Body, Hearing};
-use super::{Wire, silent};
 use crate::domain::Era;
 use crate::jsonrpc;
 use crate::mcp::fault::Fault;
@@ -83,7 +83,7 @@ pub(super) async fn read(
         sleep_until((Instant::now() + cursor.wait()).min(deadline)).await;
         let opening = wire.open(&hearing.dialect, &cursor.id);
         response = match timeout_at(deadline, opening).await {
-            Err(_elapsed) => return Err(silent(silence)),
+            Err(_elapsed) => return Err(Fault::Silent(silence)),
             Ok(Ok(resumed)) if is_stream(&resumed) => resumed,
             Ok(Ok(refusal)) => {
                 let seen = refusal.seen();
@@ -126,7 +126,7 @@ async fn follow(
         let chunk = match &mut patience {
             Some((silence, last_byte)) => {
                 let chunk = timeout_at(**last_byte + *silence, response.chunk()).await;
-                let chunk = chunk.map_err(|_elapsed| silent(*silence))?;
+                let chunk = chunk.map_err(|_elapsed| Fault::Silent(*silence))?;
                 **last_byte = Instant::now();
                 chunk
             }
