@@ -1,10 +1,18 @@
 //! The conductor: owns the agent, performs its effects, turns what happens into events and notices.
 
 pub mod assemble;
+mod assembly;
+mod beginning;
 pub mod coalesce;
 pub mod conductor;
+mod files;
 pub mod hub;
+pub mod journal;
+mod pinboard;
+mod records;
+mod spec;
 pub mod tasks;
+mod work;
 
 use std::sync::Arc;
 
@@ -17,6 +25,7 @@ pub use crate::domain::Interaction;
 use crate::domain::{Catalog, Message, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
+use crate::session::SessionId;
 
 /// Everything the runtime starts from.
 #[derive(Debug, Clone)]
@@ -37,6 +46,9 @@ pub struct Setup {
     pub only: Option<Vec<ServerName>>,
     /// The conversation to go on with; `None` for a new one.
     pub resume: Option<Vec<Message>>,
+    /// The session file that `resume` was read from and that is gone on with; `None` starts a new
+    /// file.
+    pub session: Option<SessionId>,
 }
 
 impl Setup {
@@ -52,6 +64,7 @@ impl Setup {
             extra_rules: Vec::new(),
             only: None,
             resume: None,
+            session: None,
         }
     }
 }
