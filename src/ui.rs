@@ -2,5 +2,9 @@
 //!
 //! It knows nothing of HTTP, MCP or models: only [`crate::domain`] and [`crate::bridge`].
 
+pub mod code;
 pub mod conversation;
+pub mod flow;
+pub mod markdown;
+pub mod stream;
 pub mod theme;
