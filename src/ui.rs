@@ -3,12 +3,16 @@
 //! It knows nothing of HTTP, MCP or models: only [`crate::domain`] and [`crate::bridge`]. Time comes
 //! in with every message and every frame; nothing here reads a clock.
 
+pub mod code;
 pub mod conversation;
+pub mod flow;
 pub mod intent;
 pub mod keymap;
 pub mod layout;
+pub mod markdown;
 pub mod msg;
 pub mod state;
+pub mod stream;
 pub mod theme;
 pub mod update;
 pub mod view;
