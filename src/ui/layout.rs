@@ -24,6 +24,9 @@ pub struct Want {
     pub dialog_rows: u16,
 }
 
+/// Below this height the draft loses its frame while a decision is asked.
+const TIGHT: u16 = 16;
+
 /// The areas of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Areas {
@@ -35,7 +38,7 @@ pub struct Areas {
     pub panel_over: bool,
     /// The decision box with its frame; empty when there is none.
     pub dialog: Rect,
-    /// The draft with its frame.
+    /// The draft with its frame; one row without a frame where there is no room.
     pub input: Rect,
     /// The status line.
     pub status: Rect,
@@ -56,7 +59,10 @@ pub fn areas(screen: Rect, want: Want) -> Option<Areas> {
     let status = Rect { y: screen.bottom() - 1, height: 1, ..screen };
     let body = screen.height - 1;
     // Frame and text; at least a third is left for what the draft is about.
-    let input_rows = want.input_rows.clamp(1, INPUT_ROWS).min((body / 3).max(1)) + 2;
+    let input_rows = match (want.dialog_rows > 0, screen.height < TIGHT) {
+        (true, true) => 1,
+        _ => want.input_rows.clamp(1, INPUT_ROWS).min((body / 3).max(1)) + 2,
+    };
     let left = body - input_rows;
     let dialog_rows = dialog_rows(want.dialog_rows, left);
     let conversation = left - dialog_rows;
@@ -141,7 +147,9 @@ mod tests {
                         assert!(shown.iter().skip(at + 1).all(|other| !area.intersects(*other)));
                     }
                     assert_eq!(areas.panel.intersection(screen), areas.panel);
-                    assert!(areas.input.height >= 3);
+                    assert!(
+                        areas.input.height >= 3 || (dialog_rows > 0 && areas.input.height == 1)
+                    );
                 }
             }
         }

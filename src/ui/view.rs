@@ -116,6 +116,20 @@ fn hints(pairs: &[(String, &str)], columns: usize, theme: &Theme) -> Line<'stati
     Line::from(spans)
 }
 
+/// Hints for the lower edge of a frame.
+fn edge(pairs: &[(String, &str)], width: u16, theme: &Theme) -> Line<'static> {
+    let mut line = hints(pairs, usize::from(width.saturating_sub(4)), theme);
+    line.spans.insert(0, Span::raw(" "));
+    line.push_span(Span::raw(" "));
+    line
+}
+
+/// Clears a place for a box, and a column at either side so that nothing touches it.
+fn clear(frame: &mut Frame<'_>, area: Rect) {
+    let wider = Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area };
+    Clear.render(wider.intersection(frame.area()), frame.buffer_mut());
+}
+
 /// A count with a unit that keeps it short: `950`, `12.3k`, `1.2M`.
 fn short(count: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit / (unit / 10));

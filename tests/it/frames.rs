@@ -65,7 +65,13 @@ impl Screen {
     }
 }
 
-fn tool(server: &str, name: &str, permission: Mode, annotations: Annotations, pin: PinState) -> Arc<Tool> {
+fn tool(
+    server: &str,
+    name: &str,
+    permission: Mode,
+    annotations: Annotations,
+    pin: PinState,
+) -> Arc<Tool> {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -129,7 +135,13 @@ fn catalog() -> Catalog {
         vec![
             tool("github", "get_me", Mode::Auto, reads, PinState::Known),
             tool("github", "create_issue", Mode::Ask, Annotations::default(), PinState::Changed),
-            tool("github", "delete_repository", Mode::Deny, Annotations::default(), PinState::Known),
+            tool(
+                "github",
+                "delete_repository",
+                Mode::Deny,
+                Annotations::default(),
+                PinState::Known,
+            ),
         ],
     );
     github.filtered.push(FilteredTool {

@@ -156,6 +156,16 @@ impl Panel {
         self.reveal();
     }
 
+    /// With a filter, what is looked for is a tool: selects the first one unless one is selected.
+    pub fn prefer_tool(&mut self) {
+        let tool = |row: &Row| matches!(row, Row::Tool(..));
+        if self.filter.is_empty() || self.rows.get(self.selected).is_some_and(tool) {
+            return;
+        }
+        self.selected = self.rows.iter().position(tool).unwrap_or(self.selected);
+        self.reveal();
+    }
+
     /// Scrolls without moving the selection.
     pub fn scroll_rows(&mut self, by: isize) {
         let last = self.rows.len().saturating_sub(self.height.max(1));

@@ -50,6 +50,7 @@ fn other(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
         _ => return Vec::new(),
     }
     state.panel.refresh(&state.catalog);
+    state.panel.prefer_tool();
     Vec::new()
 }
 

@@ -6,7 +6,8 @@
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph, Widget};
+use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
+use serde_json::Value;
 
 use super::{Look, framed, hints, tool, wrapped};
 use crate::domain::{Approval, Question, QuestionKind};
@@ -16,8 +17,8 @@ use crate::ui::layout;
 use crate::ui::state::UiState;
 use crate::ui::state::approval::{Choice, Mode, Pending};
 
-/// Rows below the text: hint and choices.
-const FOOT: u16 = 3;
+/// Rows below the text: the choices.
+const FOOT: u16 = 2;
 
 /// Rows that the box would like to have, frame included; 0 when it is not shown.
 pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
@@ -76,6 +77,9 @@ fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static
     rows.extend(fact("pin", vec![tool::pin(known.pin_state, theme)], columns, look));
     let why = text::strict_line(&approval.why).into_string();
     rows.extend(fact("asks", vec![Span::styled(why, theme.text)], columns, look));
+    if let Some(warning) = suspicions(approval) {
+        rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
+    }
     rows.extend(arguments(approval, columns, look));
     rows
 }
@@ -126,29 +130,15 @@ fn arguments(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'s
         return vec![Line::styled("no arguments", theme.muted)];
     }
     let raw = serde_json::to_string_pretty(&*approval.call.arguments).unwrap_or_default();
-    let shown = text::strict_block(&raw);
-    let mut rows = Vec::new();
-    if shown.as_str() != raw {
-        let warning = "⚠ invisible or direction-changing characters were made visible below";
-        rows.extend(wrapped(warning, columns, theme.danger));
-    }
-    if let Some(word) = mixed_word(&raw) {
-        let word = text::cut(text::strict_line(word).as_str(), 40);
-        let warning = format!("⚠ letters of several alphabets in one word: {word}");
-        rows.extend(wrapped(&warning, columns, theme.danger));
-    }
-    rows.extend(wrapped(shown.as_str(), columns, theme.text));
-    rows
+    wrapped(text::strict_block(&raw).as_str(), columns, theme.text)
 }
 
-/// A word in which Latin letters stand beside Greek or Cyrillic ones, which look alike.
-fn mixed_word(text: &str) -> Option<&str> {
-    if text.is_ascii() {
-        return None;
-    }
-    let alike = |c: char| matches!(c, '\u{370}'..='\u{3ff}' | '\u{400}'..='\u{52f}');
-    text.split(|c: char| !c.is_alphanumeric())
-        .find(|word| word.chars().any(|c| c.is_ascii_alphabetic()) && word.chars().any(alike))
+/// What cannot be seen or looks like something else, in the arguments or in the names.
+fn suspicions(approval: &Approval) -> Option<String> {
+    let call = &approval.call;
+    text::is_suspicious(call.tool.tool.as_str())
+        .or_else(|| text::is_suspicious(&approval.host))
+        .or_else(|| text::is_suspicious_value(&Value::Object((*call.arguments).clone())))
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
@@ -195,13 +185,21 @@ fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Bloc
     } else {
         (look.theme.border, look.theme.muted)
     };
-    let block = framed(Line::styled(place, title), border);
+    let mut block = framed(Line::styled(place, title), border);
+    if armed {
+        // To be seen without colours too.
+        block = block.border_type(BorderType::Thick);
+    }
+    if matches!(decisions.mode, Mode::Choose) {
+        let style = if armed { look.theme.caution } else { look.theme.muted };
+        block = block.title_bottom(Line::styled(waiting(state, armed), style));
+    }
     let rows = decisions.laid.rows.len();
     if rows <= decisions.page || matches!(decisions.mode, Mode::Edit(..)) {
         return block;
     }
     let last = (decisions.scroll + decisions.page).min(rows);
-    let shown = format!(" rows {}–{last} of {rows} ", decisions.scroll + 1);
+    let shown = format!(" {}–{last}/{rows} ", decisions.scroll + 1);
     block.title(Line::styled(shown, look.theme.caution).alignment(Alignment::Right))
 }
 
@@ -262,9 +260,7 @@ fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
 
 fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<Line<'static>> {
     let question = matches!(state.decisions.current(), Some(Pending::Question(_)));
-    let hint = waiting(state, armed);
-    let style = if armed { look.theme.caution } else { look.theme.muted };
-    let mut lines = vec![Line::styled(text::cut(hint, columns), style)];
+    let mut lines = Vec::new();
     let focus = [
         (Action::Deny, if question { "stop" } else { "deny" }, Some(Choice::Deny)),
         (Action::DenyNote, "deny with a note", Some(Choice::Note)),
@@ -307,8 +303,8 @@ fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<
 
 fn waiting(state: &UiState, armed: bool) -> &'static str {
     match (state.decisions.in_draft, armed) {
-        (true, _) => "keys go to your message; Tab comes back here",
-        (false, false) => "keys go to your message until you pause",
-        (false, true) => "your answer? Tab goes to your message",
+        (true, _) => " typing your message; Tab: back ",
+        (false, false) => " keys go to your draft till you pause ",
+        (false, true) => " your answer? Tab: to your message ",
     }
 }

@@ -3,9 +3,8 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Widget};
 
-use super::{Look, framed, hints, tool};
+use super::{Look, edge, framed, tool};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
@@ -24,13 +23,12 @@ pub(super) fn draw(
         screen.width.saturating_sub(4).min(90),
         screen.height.saturating_sub(2),
     );
-    Clear.render(area, frame.buffer_mut());
+    super::clear(frame, area);
     let name = text::strict_line(&form.tool.to_string()).into_string();
     let block = framed(Line::styled(format!(" call {name} "), look.theme.title), look.theme.focus);
     let keys =
         [(look.keymap.hint(Action::Apply), "call"), (look.keymap.hint(Action::Discard), "back")];
-    let block =
-        block.title_bottom(hints(&keys, usize::from(area.width.saturating_sub(2)), look.theme));
+    let block = block.title_bottom(edge(&keys, area.width, look.theme));
     frame.render_widget(block, area);
     let inner = layout::inside(area);
     let (top, below) = split(inner, 2);

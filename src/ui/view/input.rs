@@ -22,11 +22,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
         && state.decisions.arming.armed(look.now);
     let focused = state.focus == Focus::Input && !boxed && state.overlay.is_none();
     let border = if focused { look.theme.focus } else { look.theme.border };
-    let block = framed(title(state, look), border);
-    let block = block.title_bottom(bottom(state, look, area.width));
-    frame.render_widget(block, area);
-
-    let inner = layout::inside(area);
+    let framed_in = area.height > 2;
+    if framed_in {
+        let block = framed(title(state, look), border).title_bottom(bottom(state, look));
+        frame.render_widget(block, area);
+    }
+    let inner = if framed_in { layout::inside(area) } else { area };
     state.drawn.input = area;
     let gutter = Rect { width: inner.width.min(2), ..inner };
     frame.render_widget(Span::styled("› ", look.theme.accent), Rect { height: 1, ..gutter });
@@ -70,26 +71,18 @@ fn title(state: &UiState, look: Look<'_>) -> Line<'static> {
     }
 }
 
-fn bottom(state: &UiState, look: Look<'_>, width: u16) -> Line<'static> {
+fn bottom(state: &UiState, look: Look<'_>) -> Line<'static> {
     let waiting = state.decisions.waiting();
     let boxed = state.decisions.visible();
     let key = look.keymap.hint(crate::ui::keymap::Action::Decision);
     let word = match (boxed, waiting) {
-        (_, 0) => return queued(state, look, width),
+        (_, 0) => return Line::default(),
         (true, _) if state.decisions.in_draft => " Tab goes back to the decision ".to_owned(),
         (true, _) => return Line::default(),
         (false, 1) => format!(" 1 decision waits: {key} "),
         (false, many) => format!(" {many} decisions wait: {key} "),
     };
     Line::styled(word, look.theme.caution)
-}
-
-/// The oldest message that waits for the turn to end.
-fn queued(state: &UiState, look: Look<'_>, width: u16) -> Line<'static> {
-    let Some(first) = state.status.queued.first() else { return Line::default() };
-    let line = text::line(first).into_string();
-    let shown = text::cut(&line, usize::from(width.saturating_sub(12)));
-    Line::styled(format!(" next: {shown} "), look.theme.muted)
 }
 
 /// The commands that the draft may become, above it.

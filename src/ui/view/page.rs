@@ -3,9 +3,9 @@
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::text::Line;
-use ratatui::widgets::{Clear, Paragraph, Widget};
+use ratatui::widgets::Paragraph;
 
-use super::{Look, framed, hints, subject};
+use super::{Look, edge, framed, subject};
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::state::UiState;
@@ -33,7 +33,7 @@ pub(super) fn draw(
     let inner = layout::inside(area);
     page.height = usize::from(inner.height);
     page.go(0);
-    Clear.render(area, frame.buffer_mut());
+    super::clear(frame, area);
     frame.render_widget(block(page, area, look), area);
     let shown = page.laid.iter().flat_map(|(_, _, rows)| rows.iter().skip(page.scroll));
     let lines: Vec<Line<'_>> = shown.take(page.height).cloned().collect();
@@ -52,7 +52,7 @@ fn block(page: &Page, area: Rect, look: Look<'_>) -> ratatui::widgets::Block<'st
         Subject::Server(_) => keys.push(hint(Action::Reconnect, "reconnect")),
         Subject::Help | Subject::Warnings | Subject::Permissions => {}
     }
-    let block = block.title_bottom(hints(&keys, usize::from(area.width / 2), look.theme));
+    let block = block.title_bottom(edge(&keys, area.width / 2 + 2, look.theme));
     if page.len() <= page.height {
         return block;
     }

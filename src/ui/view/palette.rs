@@ -3,7 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use ratatui::widgets::{Clear, Paragraph, Widget};
+use ratatui::widgets::Paragraph;
 
 use super::input::pad;
 use super::{Look, framed};
@@ -15,7 +15,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: Rect, palette: &Palette, look:
     let matches = palette.matches();
     let rows = u16::try_from(matches.len()).unwrap_or(u16::MAX).clamp(1, 16);
     let area = layout::middle(screen, screen.width.saturating_sub(4).min(72), rows + 4);
-    Clear.render(area, frame.buffer_mut());
+    super::clear(frame, area);
     frame.render_widget(
         framed(Line::styled(" what to do ", look.theme.title), look.theme.focus),
         area,

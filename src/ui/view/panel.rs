@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::input::pad;
-use super::{Look, framed, hints, short, subject, tool};
+use super::{Look, edge, framed, short, subject, tool};
 use crate::domain::{Era, PinState, Server, ServerState, Tool, Warning};
 use crate::text;
 use crate::ui::keymap::Action;
@@ -104,7 +104,7 @@ fn block(
     } else {
         vec![hint(Action::FocusPanel, "go here")]
     };
-    let keys = hints(&keys, usize::from(area.width.saturating_sub(2)), look.theme);
+    let keys = edge(&keys, area.width, look.theme);
     framed(title, border).title_bottom(keys.alignment(Alignment::Right))
 }
 
@@ -188,7 +188,8 @@ fn facts(server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
     parts.push(server.permission.word().to_owned());
     if server.state.usable() {
         let tokens: u64 = server.tools.iter().map(|tool| u64::from(tool.tokens)).sum();
-        parts.push(format!("{} tools", server.tools.len()));
+        let count = server.tools.len();
+        parts.push(format!("{count} tool{}", if count == 1 { "" } else { "s" }));
         parts.push(format!("{} tok", short(tokens)));
     }
     let mut line = format!("  {}", parts.join(" · "));

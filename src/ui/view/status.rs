@@ -94,7 +94,9 @@ fn figures(state: &UiState, look: Look<'_>, columns: usize) -> Line<'static> {
             parts.push(Span::styled(format!("{tools} tools"), theme.muted));
         }
     }
-    parts.push(context(state, look));
+    if state.status.context.total() > 0 {
+        parts.push(context(state, look));
+    }
     if columns >= 80 && !state.options.model.is_empty() {
         let model = text::line(&state.options.model).into_string();
         parts.push(Span::styled(text::cut(&model, 24), theme.muted));
