@@ -192,12 +192,12 @@ pub struct Json {
 }
 
 /// Show or write the config.
-#[derive(Debug, Clone, Copy, Subcommand)]
+#[derive(Debug, Clone, Subcommand)]
 pub enum Config {
     /// Write a starter file, if there is none
     Init,
     /// Show what is in force and where each value comes from
-    Show,
+    Show(Json),
     /// Print where the config is looked for
     Path,
     /// Print the JSON Schema of the config, for editors

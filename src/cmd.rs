@@ -15,6 +15,8 @@ pub mod config;
 #[cfg(feature = "demo")]
 pub mod demo_server;
 pub mod exec;
+#[cfg(test)]
+mod fixtures;
 pub mod headless;
 pub mod json;
 pub mod launch;
@@ -45,6 +47,8 @@ pub enum Exit {
     ToolError,
     /// The user interrupted it.
     Interrupted,
+    /// A signal ended it.
+    Signal(i32),
 }
 
 impl Exit {
@@ -59,6 +63,7 @@ impl Exit {
             Self::Denied => 5,
             Self::ToolError => 6,
             Self::Interrupted => 130,
+            Self::Signal(number) => u8::try_from(number).map_or(1, |number| number.saturating_add(128)),
         }
     }
 }
@@ -133,7 +138,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Stop> {
         Command::Call(call) => block_on(call::run(common, &call)),
         Command::Servers(servers) => block_on(servers::run(common, servers.json)),
         Command::Check(check) => block_on(check::run(common, check.json)),
-        Command::Config(config) => launch::config(common, config),
+        Command::Config(config) => launch::config(common, &config),
         #[cfg(feature = "demo")]
         Command::DemoServer(server) => block_on(demo_server::run(server.port)),
         Command::Completions { shell } => pages::completions(shell),

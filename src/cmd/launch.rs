@@ -7,7 +7,7 @@ use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{Exit, Stop, config as config_command};
+use super::{Exit, Stop, config as config_command, output};
 use crate::cli::{self, Common};
 #[cfg(feature = "demo")]
 use crate::config::{ModelConfig, ProviderKind};
@@ -103,9 +103,27 @@ impl Accompaniment {
 }
 
 /// `config init|show|path|schema`.
-pub fn config(common: &Common, what: cli::Config) -> Result<Exit, Stop> {
+pub fn config(common: &Common, what: &cli::Config) -> Result<Exit, Stop> {
     let paths = Paths::discover(&variable);
-    config_command::run(common, what, paths.as_ref())
+    let (flag, paths) = (common.config.as_deref(), paths.as_ref());
+    let shown = match what {
+        cli::Config::Init => config_command::init(flag, &variable, paths),
+        cli::Config::Path => config_command::path(flag, &variable, paths),
+        cli::Config::Schema => Ok(config_command::schema().to_owned()),
+        cli::Config::Show(form) => {
+            let form = if form.json { config_command::Form::Json } else { config_command::Form::Yaml };
+            config_command::show(flag, &variable, paths, form).map(|printed| {
+                printed.err.lines().for_each(output::note);
+                printed.out
+            })
+        }
+    };
+    let shown = shown.map_err(|error| {
+        let exit = if error.exit_code() == 2 { Exit::Usage } else { Exit::Failed };
+        Stop::new(exit, error.to_string())
+    })?;
+    output::print(&shown)?;
+    Ok(Exit::Done)
 }
 
 /// Reads the config; a file that cannot be read at all ends the program.
