@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use secrecy::{ExposeSecret as _, SecretString};
+use secrecy::{ExposeSecret, SecretString};
 use tracing::Subscriber;
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -130,7 +130,7 @@ impl Secrets {
         let text = String::from_utf8_lossy(line);
         let found: Vec<&str> = secrets
             .iter()
-            .map(|secret| secret.expose_secret())
+            .map(ExposeSecret::expose_secret)
             .filter(|secret| text.contains(secret))
             .collect();
         if found.is_empty() {

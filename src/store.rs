@@ -104,7 +104,7 @@ pub fn open_append(path: &Path) -> Result<File, StoreError> {
 /// machine stops in between. A symbolic link keeps pointing where it does.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     let path = &fs::canonicalize(path).unwrap_or_else(|_missing| path.to_path_buf());
-    let dir = path.parent().unwrap_or(Path::new("."));
+    let dir = path.parent().unwrap_or_else(|| Path::new("."));
     private_dir(dir)?;
     let temporary = temporary_beside(path);
     let written = write_new(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));

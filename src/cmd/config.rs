@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::config::load::{VARIABLE, place};
 use crate::config::{ConfigError, Env, Loaded, load, show as effective};
+use crate::domain::Warning;
 use crate::paths::Paths;
 use crate::store::{self, StoreError};
 
@@ -103,15 +104,14 @@ pub fn show(
 }
 
 fn warnings(loaded: &Loaded) -> String {
-    let mut text = String::new();
-    for warning in &loaded.warnings {
+    let paragraph = |warning: &Warning| {
         let message = crate::text::line(&warning.message);
-        text.push_str(&format!("warning: {message}\n"));
-        if !warning.advice.is_empty() {
-            text.push_str(&format!("  {}\n", crate::text::line(&warning.advice)));
+        match warning.advice.as_str() {
+            "" => format!("warning: {message}\n"),
+            advice => format!("warning: {message}\n  {}\n", crate::text::line(advice)),
         }
-    }
-    text
+    };
+    loaded.warnings.iter().map(paragraph).collect()
 }
 
 /// Where the config is looked for, who chose the place, and whether there is a file.
