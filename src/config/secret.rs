@@ -13,7 +13,7 @@ const MAX_READ: usize = 4096;
 /// Longest value that a message quotes, in characters.
 const MAX_QUOTE: usize = 60;
 
-const SECRET_WORDS: [&str; 22] = [
+const SECRET_WORDS: &[&str] = &[
     "auth",
     "authorization",
     "authentication",
@@ -37,7 +37,7 @@ const SECRET_WORDS: [&str; 22] = [
     "jwt",
     "pat",
 ];
-const SECRET_PARTS: [&str; 8] = [
+const SECRET_PARTS: &[&str] = &[
     "apikey",
     "accesskey",
     "secretkey",
@@ -47,7 +47,7 @@ const SECRET_PARTS: [&str; 8] = [
     "password",
     "clientsecret",
 ];
-const SECRET_STARTS: [&str; 26] = [
+const SECRET_STARTS: &[&str] = &[
     "sk-",
     "sk_",
     "pk-",
