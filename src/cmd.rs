@@ -63,7 +63,9 @@ impl Exit {
             Self::Denied => 5,
             Self::ToolError => 6,
             Self::Interrupted => 130,
-            Self::Signal(number) => u8::try_from(number).map_or(1, |number| number.saturating_add(128)),
+            Self::Signal(number) => {
+                u8::try_from(number).map_or(1, |number| number.saturating_add(128))
+            }
         }
     }
 }

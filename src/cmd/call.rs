@@ -57,7 +57,8 @@ async fn one_call(
     let tool = resolve::resolve(&program.catalog, &options.tool)?;
     usable(&program.catalog, &tool)?;
     let arguments = arguments(&tool, given, &options.arguments)?;
-    let op = Op::CallDirect { tool: tool.id.clone(), arguments: Arc::new(arguments), consent: true };
+    let op =
+        Op::CallDirect { tool: tool.id.clone(), arguments: Arc::new(arguments), consent: true };
     program.send(op).await?;
     let (outcome, took) = tokio::select! {
         settled = settled(program, &tool) => settled?,
@@ -106,7 +107,9 @@ fn whole(text: &str) -> Result<Map<String, Value>, Stop> {
     };
     match serde_json::from_str(&text) {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err(Stop::usage(format!("the arguments in {origin} are JSON, but no object {{…}}."))),
+        Ok(_) => {
+            Err(Stop::usage(format!("the arguments in {origin} are JSON, but no object {{…}}.")))
+        }
         Err(why) => Err(Stop::usage(format!("the arguments in {origin} are not JSON: {why}."))),
     }
 }
@@ -206,16 +209,28 @@ mod tests {
     fn answer_is_printed_clean_and_ends_in_a_line_end() {
         let parts = vec![
             Content::Text("a\u{1b}[31m\nb".to_owned()),
-            Content::Binary { kind: "image".into(), mime: "image/png".into(), uri: String::new(), size: 9, data: "x".into() },
+            Content::Binary {
+                kind: "image".into(),
+                mime: "image/png".into(),
+                uri: String::new(),
+                size: 9,
+                data: "x".into(),
+            },
         ];
         let out = shown(&answer(parts, None));
         assert!(!out.contains('\u{1b}'));
-        assert!(out.ends_with("[image left out: image/png, 9 bytes; --json has it whole]\n"), "{out}");
+        assert!(
+            out.ends_with("[image left out: image/png, 9 bytes; --json has it whole]\n"),
+            "{out}"
+        );
     }
 
     #[test]
     fn structured_answer_without_text_is_printed_as_json() {
-        assert_eq!(shown(&answer(Vec::new(), Some(serde_json::json!({ "a": 1 })))), "{\n  \"a\": 1\n}\n");
+        assert_eq!(
+            shown(&answer(Vec::new(), Some(serde_json::json!({ "a": 1 })))),
+            "{\n  \"a\": 1\n}\n"
+        );
         assert_eq!(shown(&answer(Vec::new(), None)), "(the result is empty)\n");
     }
 

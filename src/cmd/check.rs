@@ -42,11 +42,14 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
     let ca = spec::certificates(&setup.config.mcp, &mut setup.warnings);
     let pins = remembered(setup.paths.as_ref());
     let mcp = &setup.config.mcp;
-    let probes = mcp.servers.iter().map(|server| {
-        probe::server(server, spec::of(server, mcp, ca.clone()), pins.as_ref())
-    });
+    let probes = mcp
+        .servers
+        .iter()
+        .map(|server| probe::server(server, spec::of(server, mcp, ca.clone()), pins.as_ref()));
     let mut reports = join_all(probes).await;
-    reports.extend(setup.refused.iter().map(|refused| Report::refused(&refused.name, &refused.reason)));
+    reports.extend(
+        setup.refused.iter().map(|refused| Report::refused(&refused.name, &refused.reason)),
+    );
     reports
 }
 

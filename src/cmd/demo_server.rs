@@ -10,7 +10,10 @@ use crate::demo;
 /// Serves until Ctrl-C. The first line of standard output is the URL, for scripts.
 pub async fn run(port: u16) -> Result<Exit, Stop> {
     let (url, key, services) = demo::server_alone(port).map_err(|error| {
-        Stop::new(Exit::Failed, format!("cannot listen on port {port}: {error}. --port 0 takes any free one."))
+        Stop::new(
+            Exit::Failed,
+            format!("cannot listen on port {port}: {error}. --port 0 takes any free one."),
+        )
     })?;
     output::print(&format!("{url}\n"))?;
     output::note(&format!(

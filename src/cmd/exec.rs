@@ -48,7 +48,9 @@ pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
 fn prompt(given: &str) -> Result<String, Stop> {
     let text = if given == "-" { launch::standard_input()? } else { given.to_owned() };
     if text.trim().is_empty() {
-        return Err(Stop::usage("the message is empty. Give it as an argument, or `-` and pipe it in."));
+        return Err(Stop::usage(
+            "the message is empty. Give it as an argument, or `-` and pipe it in.",
+        ));
     }
     Ok(text)
 }

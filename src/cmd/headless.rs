@@ -76,7 +76,8 @@ impl Headless {
 }
 
 fn settled(catalog: &Catalog, only: Option<&ServerName>) -> bool {
-    let mut waited = catalog.servers.iter().filter(|server| only.is_none_or(|name| server.name == *name));
+    let mut waited =
+        catalog.servers.iter().filter(|server| only.is_none_or(|name| server.name == *name));
     waited.all(|server| server.state.settled())
 }
 

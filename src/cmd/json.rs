@@ -14,8 +14,11 @@ pub fn line(value: &Value) -> String {
     let mut text = String::new();
     for c in value.to_string().chars() {
         match c {
-            '\u{7f}'..='\u{9f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}' | '\u{feff}' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            '\u{7f}'..='\u{9f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{feff}' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => text.push(c),
         }
     }
@@ -25,11 +28,14 @@ pub fn line(value: &Value) -> String {
 
 /// `tools --json`.
 pub fn tools(catalog: &Catalog, only: Option<&ServerName>) -> Value {
-    let servers = || catalog.servers.iter().filter(move |server| only.is_none_or(|name| server.name == *name));
+    let servers = || {
+        catalog.servers.iter().filter(move |server| only.is_none_or(|name| server.name == *name))
+    };
     let filtered = servers().flat_map(|server| {
-        server.filtered.iter().map(|tool| {
-            json!({ "server": server.name, "name": tool.name, "reason": tool.reason })
-        })
+        server
+            .filtered
+            .iter()
+            .map(|tool| json!({ "server": server.name, "name": tool.name, "reason": tool.reason }))
     });
     let general = catalog.warnings.iter().filter(|_| only.is_none());
     let warned = general.chain(servers().flat_map(|server| &server.warnings));

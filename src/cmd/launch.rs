@@ -9,9 +9,9 @@ use url::Url;
 
 use super::{Exit, Stop, config as config_command, output};
 use crate::cli::{self, Common};
+use crate::config::{self, Auth, Config, Loaded, Protocol, ServerConfig};
 #[cfg(feature = "demo")]
 use crate::config::{ModelConfig, ProviderKind};
-use crate::config::{self, Auth, Config, Loaded, Protocol, ServerConfig};
 #[cfg(feature = "demo")]
 use crate::demo::{self, Services};
 use crate::domain::{Interaction, ServerName};
@@ -106,23 +106,23 @@ impl Accompaniment {
 pub fn config(common: &Common, what: &cli::Config) -> Result<Exit, Stop> {
     let paths = Paths::discover(&variable);
     let (flag, paths) = (common.config.as_deref(), paths.as_ref());
+    let quiet = |out: String| config_command::Printed { out, err: String::new() };
     let shown = match what {
-        cli::Config::Init => config_command::init(flag, &variable, paths),
+        cli::Config::Init => config_command::init(flag, &variable, paths).map(quiet),
         cli::Config::Path => config_command::path(flag, &variable, paths),
-        cli::Config::Schema => Ok(config_command::schema().to_owned()),
+        cli::Config::Schema => Ok(quiet(config_command::schema().to_owned())),
         cli::Config::Show(form) => {
-            let form = if form.json { config_command::Form::Json } else { config_command::Form::Yaml };
-            config_command::show(flag, &variable, paths, form).map(|printed| {
-                printed.err.lines().for_each(output::note);
-                printed.out
-            })
+            let form =
+                if form.json { config_command::Form::Json } else { config_command::Form::Yaml };
+            config_command::show(flag, &variable, paths, form)
         }
     };
     let shown = shown.map_err(|error| {
         let exit = if error.exit_code() == 2 { Exit::Usage } else { Exit::Failed };
         Stop::new(exit, error.to_string())
     })?;
-    output::print(&shown)?;
+    shown.err.lines().for_each(output::note);
+    output::print(&shown.out)?;
     Ok(Exit::Done)
 }
 

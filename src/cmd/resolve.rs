@@ -28,7 +28,8 @@ pub fn resolve(catalog: &Catalog, word: &str) -> Result<Arc<Tool>, Stop> {
 fn by_server(catalog: &Catalog, word: &str) -> Result<Option<Arc<Tool>>, Stop> {
     for (at, _) in word.match_indices('/') {
         let (Some(name), Some(tool)) = (word.get(..at), word.get(at + 1..)) else { continue };
-        let Some(server) = catalog.servers.iter().find(|server| server.name.as_str() == name) else {
+        let Some(server) = catalog.servers.iter().find(|server| server.name.as_str() == name)
+        else {
             continue;
         };
         if let Some(found) = server.tools.iter().find(|known| known.id.tool.as_str() == tool) {
@@ -73,18 +74,22 @@ fn ambiguous(catalog: &Catalog, word: &str) -> Stop {
 }
 
 fn unknown(catalog: &Catalog, word: &str) -> Stop {
-    let down: Vec<&Server> = catalog.servers.iter().filter(|server| !server.state.usable()).collect();
+    let down: Vec<&Server> =
+        catalog.servers.iter().filter(|server| !server.state.usable()).collect();
     if let ([server], true) = (down.as_slice(), catalog.servers.len() == 1) {
         return unavailable(server);
     }
     let names: Vec<String> = catalog.tools().map(|tool| tool.id.to_string()).collect();
     let words = catalog.tools().flat_map(|tool| [tool.id.tool.as_str(), tool.model_name.as_str()]);
-    let near = text::nearest(word, words.chain(names.iter().map(String::as_str))).map(str::to_owned);
+    let near =
+        text::nearest(word, words.chain(names.iter().map(String::as_str))).map(str::to_owned);
     let down = match down.as_slice() {
         [] => String::new(),
         down => {
-            let list: Vec<String> =
-                down.iter().map(|server| format!("{} ({})", server.name, server.state.word())).collect();
+            let list: Vec<String> = down
+                .iter()
+                .map(|server| format!("{} ({})", server.name, server.state.word()))
+                .collect();
             format!(" Not asked, because they are not usable: {}.", list.join(", "))
         }
     };

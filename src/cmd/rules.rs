@@ -12,7 +12,9 @@ pub fn rules(allow: &[String], deny: &[String]) -> Result<Vec<(ServerName, Rule)
 }
 
 fn rule(text: &str, permissions: Mode) -> Result<(ServerName, Rule), Stop> {
-    let Some((server, tool)) = text.split_once('/').filter(|(server, tool)| !server.is_empty() && !tool.is_empty()) else {
+    let Some((server, tool)) =
+        text.split_once('/').filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
+    else {
         return Err(Stop::usage(format!(
             "the rule `{text}` is not of the form server/tool. Original names, `*` allowed: `github/get_*`, `*/*`."
         )));

@@ -77,7 +77,9 @@ fn row(server: &Server) -> Vec<Cell> {
 pub fn mark(state: &ServerState) -> Mark {
     match state {
         ServerState::Ready => Mark::Good,
-        ServerState::Connecting | ServerState::Degraded { .. } | ServerState::NeedsAuth { .. } => Mark::Caution,
+        ServerState::Connecting | ServerState::Degraded { .. } | ServerState::NeedsAuth { .. } => {
+            Mark::Caution
+        }
         ServerState::Failed { .. } => Mark::Bad,
         ServerState::Disabled { .. } => Mark::Faint,
     }
@@ -104,7 +106,10 @@ mod tests {
     #[test]
     fn each_server_has_a_row_and_a_failed_one_its_reason() {
         let mut down = server("down", &[]);
-        down.state = ServerState::Failed { stage: Stage::Tcp, reason: "connection refused; is it running?".to_owned() };
+        down.state = ServerState::Failed {
+            stage: Stage::Tcp,
+            reason: "connection refused; is it running?".to_owned(),
+        };
         (down.connection, down.latency) = (None, Vec::new());
         let shown = render(&catalog(vec![server("bugs", &["a", "b"]), down]), Paint::Plain);
         insta::assert_snapshot!(shown, @r"
@@ -122,7 +127,9 @@ mod tests {
 
     #[test]
     fn times_are_short() {
-        let shown = [Duration::from_micros(250), Duration::from_millis(37), Duration::from_millis(2_540)].map(time);
+        let shown =
+            [Duration::from_micros(250), Duration::from_millis(37), Duration::from_millis(2_540)]
+                .map(time);
         assert_eq!(shown, ["0.2 ms", "37 ms", "2.5 s"]);
     }
 }

@@ -76,10 +76,16 @@ pub fn render(catalog: &Catalog, only: Option<&ServerName>, paint: Paint) -> Str
     } else {
         let heading = ["SERVER", "TOOL", "MODEL NAME", "MAY RUN", "READ-ONLY", "TOKENS", "PIN"];
         out.push_str(&output::table(paint, &heading, &rows));
-        let tokens: u64 = chosen(catalog, only).flat_map(|server| &server.tools).map(|tool| u64::from(tool.tokens)).sum();
+        let tokens: u64 = chosen(catalog, only)
+            .flat_map(|server| &server.tools)
+            .map(|tool| u64::from(tool.tokens))
+            .sum();
         let count = rows.len();
         let noun = if count == 1 { "tool" } else { "tools" };
-        out.push_str(&paint.paint(Mark::Faint, &format!("{count} {noun}, {tokens} tokens in every request to the model")));
+        out.push_str(&paint.paint(
+            Mark::Faint,
+            &format!("{count} {noun}, {tokens} tokens in every request to the model"),
+        ));
         out.push('\n');
     }
     for server in chosen(catalog, only) {
@@ -139,7 +145,10 @@ mod tests {
     #[test]
     fn table_shows_names_permission_price_and_what_was_filtered() {
         let mut one = server("bugs", &["get_task", "list_tasks"]);
-        one.filtered.push(FilteredTool { name: "upload".into(), reason: "it wants binary data at /file".to_owned() });
+        one.filtered.push(FilteredTool {
+            name: "upload".into(),
+            reason: "it wants binary data at /file".to_owned(),
+        });
         let shown = render(&catalog(vec![one]), None, Paint::Plain);
         insta::assert_snapshot!(shown, @r"
         SERVER  TOOL        MODEL NAME       MAY RUN  READ-ONLY  TOKENS  PIN

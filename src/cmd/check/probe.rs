@@ -99,14 +99,21 @@ async fn connect(addresses: &[SocketAddr], port: u16) -> Step {
     let took = Some(begun.elapsed());
     match tried {
         Ok(Ok(_)) => Step::ok(Stage::Tcp, took, format!("port {port}")),
-        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            Step::failed(Stage::Tcp, took, format!("nothing listens on port {port}. Is the server running, and is the port right?"))
-        }
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Step::failed(
+            Stage::Tcp,
+            took,
+            format!(
+                "nothing listens on port {port}. Is the server running, and is the port right?"
+            ),
+        ),
         Ok(Err(error)) => Step::failed(Stage::Tcp, took, format!("port {port}: {error}")),
         Err(_) => Step::failed(
             Stage::Tcp,
             took,
-            format!("port {port}: no answer within {} s. A firewall, a VPN, or a wrong port.", REACH.as_secs()),
+            format!(
+                "port {port}: no answer within {} s. A firewall, a VPN, or a wrong port.",
+                REACH.as_secs()
+            ),
         ),
     }
 }

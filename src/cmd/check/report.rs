@@ -51,7 +51,12 @@ pub(super) struct Step {
 }
 
 impl Step {
-    pub(super) fn new(stage: Stage, verdict: Verdict, took: Option<Duration>, note: String) -> Self {
+    pub(super) fn new(
+        stage: Stage,
+        verdict: Verdict,
+        took: Option<Duration>,
+        note: String,
+    ) -> Self {
         Self { stage, verdict, took, note }
     }
 
@@ -77,7 +82,13 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn new(name: &ServerName, url: &str) -> Self {
-        Self { name: name.clone(), url: url.to_owned(), steps: Vec::new(), warnings: Vec::new(), off: false }
+        Self {
+            name: name.clone(),
+            url: url.to_owned(),
+            steps: Vec::new(),
+            warnings: Vec::new(),
+            off: false,
+        }
     }
 
     /// An entry of the config that is not used until it is mended.
@@ -106,9 +117,15 @@ impl Report {
         self.warnings.extend(heard.warnings.iter().cloned());
         let failed_before = self.steps.iter().any(|step| step.verdict == Verdict::Failed);
         let failure = failure(heard);
-        let passed = |stage: Stage| heard.stages.iter().find(|(known, _)| *known == stage).map(|(_, took)| *took);
+        let passed = |stage: Stage| {
+            heard.stages.iter().find(|(known, _)| *known == stage).map(|(_, took)| *took)
+        };
         if tls && !failure.as_ref().is_some_and(|step| step.stage <= Stage::Tls) {
-            self.add(Step::ok(Stage::Tls, None, "certificate accepted; its time is part of HTTP".to_owned()));
+            self.add(Step::ok(
+                Stage::Tls,
+                None,
+                "certificate accepted; its time is part of HTTP".to_owned(),
+            ));
         }
         for stage in [Stage::Http, Stage::Negotiate, Stage::List] {
             let Some(took) = passed(stage) else { continue };
@@ -146,8 +163,12 @@ fn failure(heard: &Heard) -> Option<Step> {
         Some(ServerState::Degraded { reason }) => {
             Some(Step::new(Stage::List, Verdict::Warning, took, reason.clone()))
         }
-        Some(ServerState::NeedsAuth { reason }) => Some(Step::failed(Stage::Http, took, reason.clone())),
-        Some(ServerState::Failed { stage, reason }) => Some(Step::failed(*stage, took, reason.clone())),
+        Some(ServerState::NeedsAuth { reason }) => {
+            Some(Step::failed(Stage::Http, took, reason.clone()))
+        }
+        Some(ServerState::Failed { stage, reason }) => {
+            Some(Step::failed(*stage, took, reason.clone()))
+        }
         Some(ServerState::Disabled { reason }) => {
             Some(Step::new(Stage::Config, Verdict::Skipped, None, reason.clone()))
         }
@@ -177,7 +198,11 @@ pub(super) fn render(reports: &[Report], warnings: &[Warning], paint: Paint) -> 
         }
         if let Some(step) = report.next() {
             let note = text::block(&step.note);
-            out.push_str(&format!("  {} {}: {note}\n", paint.paint(Mark::Bad, "stopped at"), step.stage));
+            out.push_str(&format!(
+                "  {} {}: {note}\n",
+                paint.paint(Mark::Bad, "stopped at"),
+                step.stage
+            ));
         }
         out.push('\n');
     }
@@ -270,7 +295,10 @@ mod tests {
     #[test]
     fn failure_names_its_stage_and_what_to_do() {
         let mut report = report();
-        let state = ServerState::Failed { stage: Stage::List, reason: "the list never ends; tell the server's author".to_owned() };
+        let state = ServerState::Failed {
+            stage: Stage::List,
+            reason: "the list never ends; tell the server's author".to_owned(),
+        };
         let mut heard = heard(state);
         heard.stages.pop();
         report.tell(&heard, false);
@@ -286,7 +314,10 @@ mod tests {
     fn closed_port_is_said_once() {
         let mut report = report();
         report.add(Step::failed(Stage::Tcp, None, "nothing listens on port 1".to_owned()));
-        let mut heard = heard(ServerState::Failed { stage: Stage::Tcp, reason: "connection refused".to_owned() });
+        let mut heard = heard(ServerState::Failed {
+            stage: Stage::Tcp,
+            reason: "connection refused".to_owned(),
+        });
         heard.stages.clear();
         report.tell(&heard, false);
         assert_eq!(report.steps.iter().filter(|step| step.verdict == Verdict::Failed).count(), 1);

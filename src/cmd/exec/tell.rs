@@ -70,7 +70,12 @@ impl Teller {
                 !server.state.usable() && !matches!(server.state, ServerState::Disabled { .. })
             });
             for server in down {
-                let what = format!("{} is {}: {}", server.name, server.state.word(), server.state.reason());
+                let what = format!(
+                    "{} is {}: {}",
+                    server.name,
+                    server.state.word(),
+                    server.state.reason()
+                );
                 said.err.push_str(&format!("warning: {}\n", text::line(&what)));
             }
         }
@@ -101,12 +106,17 @@ impl Teller {
                     "outcome": outcome.word(), "reason": json::reason(outcome),
                 });
                 self.event(&mut said, "call", event);
-                let line = text::strict_line(&format!("{name}: {}: {}", outcome.word(), json::reason(outcome)));
+                let line = text::strict_line(&format!(
+                    "{name}: {}: {}",
+                    outcome.word(),
+                    json::reason(outcome)
+                ));
                 self.progress(&format!("✗ {line}"), &mut said);
             }
             Notice::Retrying { attempt, after, reason, .. } => {
                 let reason = text::line(reason);
-                let line = format!("model: {reason}; attempt {attempt} in {}", servers::time(*after));
+                let line =
+                    format!("model: {reason}; attempt {attempt} in {}", servers::time(*after));
                 self.progress(&line, &mut said);
             }
             Notice::Warned { warning } => self.warn(warning, &mut said),
@@ -188,7 +198,9 @@ impl Teller {
                     let arguments = serde_json::to_string(&*call.arguments).unwrap_or_default();
                     let arguments = text::cut(text::strict_line(&arguments).as_str(), ARGUMENTS);
                     self.progress(&format!("→ {name} {arguments}"), said);
-                } else if let Some(progress) = progress.as_ref().filter(|progress| !progress.note.is_empty()) {
+                } else if let Some(progress) =
+                    progress.as_ref().filter(|progress| !progress.note.is_empty())
+                {
                     let note = text::line(&progress.note);
                     self.progress(&format!("… {name} {note}"), said);
                 }
@@ -207,8 +219,15 @@ impl Teller {
                 self.event(said, "call", event);
                 let sign = if matches!(**outcome, Outcome::Ok(_)) { "✓" } else { "✗" };
                 let reason = json::reason(outcome);
-                let because = if reason.is_empty() { String::new() } else { format!(": {}", text::line(&reason)) };
-                self.progress(&format!("{sign} {name} {}{because}, {}", outcome.word(), servers::time(*took)), said);
+                let because = if reason.is_empty() {
+                    String::new()
+                } else {
+                    format!(": {}", text::line(&reason))
+                };
+                self.progress(
+                    &format!("{sign} {name} {}{because}, {}", outcome.word(), servers::time(*took)),
+                    said,
+                );
             }
         }
     }
@@ -270,13 +289,17 @@ fn with_state(call: &Call, state: &str) -> Value {
 fn why(reason: &TurnEnd) -> String {
     match reason {
         TurnEnd::Done => String::new(),
-        TurnEnd::Length => "the answer ran into the model's output limit (`maxOutputTokens`)".to_owned(),
+        TurnEnd::Length => {
+            "the answer ran into the model's output limit (`maxOutputTokens`)".to_owned()
+        }
         TurnEnd::ContentFilter => "the provider withheld the answer".to_owned(),
         TurnEnd::Refused => "the model refused".to_owned(),
         TurnEnd::Empty => "the model answered with nothing".to_owned(),
         TurnEnd::Incomplete { reason } => format!("the model's stream ended early: {reason}"),
         TurnEnd::Cancelled => "interrupted".to_owned(),
-        TurnEnd::Stopped => "stopped: the turn went on for too long, and nobody is here to be asked".to_owned(),
+        TurnEnd::Stopped => {
+            "stopped: the turn went on for too long, and nobody is here to be asked".to_owned()
+        }
         TurnEnd::Failed { reason, .. } => reason.clone(),
     }
 }
@@ -321,7 +344,11 @@ mod tests {
     }
 
     fn done(outcome: Outcome) -> Notice {
-        let state = CallState::Done { outcome: Arc::new(outcome), took: Duration::from_millis(12), for_model: "{}".into() };
+        let state = CallState::Done {
+            outcome: Arc::new(outcome),
+            took: Duration::from_millis(12),
+            for_model: "{}".into(),
+        };
         Notice::CallChanged { call: call(), state }
     }
 
@@ -330,7 +357,12 @@ mod tests {
     }
 
     fn end(reason: TurnEnd) -> Notice {
-        Notice::TurnEnded { turn: TURN, reason, usage: Usage::default(), took: Duration::from_millis(5) }
+        Notice::TurnEnded {
+            turn: TURN,
+            reason,
+            usage: Usage::default(),
+            took: Duration::from_millis(5),
+        }
     }
 
     fn tell(form: Form, notices: &[Notice]) -> (String, String, Option<Exit>) {
@@ -346,8 +378,16 @@ mod tests {
 
     #[test]
     fn progress_stands_on_lines_of_its_own_and_the_answer_ends_in_a_line_end() {
-        let running = Notice::CallChanged { call: call(), state: CallState::Running { progress: None } };
-        let notices = [text("I look."), running, done(Outcome::Ok(ToolOutput::default())), text("Found "), text("it."), end(TurnEnd::Done)];
+        let running =
+            Notice::CallChanged { call: call(), state: CallState::Running { progress: None } };
+        let notices = [
+            text("I look."),
+            running,
+            done(Outcome::Ok(ToolOutput::default())),
+            text("Found "),
+            text("it."),
+            end(TurnEnd::Done),
+        ];
         let (out, err, ended) = tell(Form::Text, &notices);
         assert_eq!(out, "I look.\n\nFound it.\n");
         assert_eq!(err, "→ bugs/get_task {\"task\":\"#42\"}\n✓ bugs/get_task ok, 12 ms\n");
@@ -379,14 +419,19 @@ mod tests {
         let (out, _, _) = tell(Form::Json, &notices);
         let types: Vec<String> = out
             .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
+            .map(|line| {
+                serde_json::from_str::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned()
+            })
             .collect();
         assert_eq!(types, ["turnStarted", "text", "reasoning", "call", "warning", "turnEnded"]);
     }
 
     #[test]
     fn unreachable_model_is_exit_code_3_with_the_reason() {
-        let failed = TurnEnd::Failed { reason: "nothing listens at localhost:1".to_owned(), unreachable: true };
+        let failed = TurnEnd::Failed {
+            reason: "nothing listens at localhost:1".to_owned(),
+            unreachable: true,
+        };
         let (_, err, ended) = tell(Form::Text, &[end(failed)]);
         assert_eq!(ended, Some(Exit::NoModel));
         assert!(err.contains("nothing listens"));
