@@ -20,7 +20,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::bridge::{NOTICES, Notice, OPS, Op};
-use crate::config::Config;
+use crate::config::{Config, RefusedServer};
 pub use crate::domain::Interaction;
 use crate::domain::{Catalog, Message, ServerName, Warning};
 use crate::paths::Paths;
@@ -35,7 +35,7 @@ pub struct Setup {
     /// Warnings of loading it, for the catalog.
     pub warnings: Vec<Warning>,
     /// Servers whose entries were refused: shown as disabled, never connected.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedServer>,
     /// Where files go; `None` where there is no home: nothing is written then.
     pub paths: Option<Paths>,
     /// Whether somebody is there to be asked.
@@ -67,15 +67,6 @@ impl Setup {
             session: None,
         }
     }
-}
-
-/// A server whose entry in the config was refused.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
-    /// Its name, as far as it has one.
-    pub name: ServerName,
-    /// Why.
-    pub reason: String,
 }
 
 /// The face's end of the two channels.

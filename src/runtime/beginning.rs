@@ -3,7 +3,7 @@
 use super::pinboard::Pinboard;
 use super::{Setup, files};
 use crate::agent::{Agent, AgentConfig};
-use crate::domain::{ServerName, Source, Warning};
+use crate::domain::{ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::policy::ServerPolicy;
 use crate::permission::{Pattern, Policy, Rule};
@@ -18,21 +18,10 @@ pub(super) struct Remembered {
 /// Reads what earlier runs left.
 pub(super) fn remembered(paths: Option<&Paths>, warnings: &mut Vec<Warning>) -> Remembered {
     let Some(paths) = paths else { return Remembered::default() };
-    let mut troubled = |what: &str, fault: String| {
-        warnings.push(Warning::new(
-            Source::Program,
-            format!("{what} cannot be read: {fault}."),
-            "Mend the file or remove it.",
-        ));
-    };
-    let pins = files::load_pins(&paths.state).unwrap_or_else(|fault| {
-        troubled("The file of pins", fault);
-        crate::pin::Pins::default()
-    });
-    let rules = files::load_rules(&paths.state).unwrap_or_else(|fault| {
-        troubled("The file of remembered rules", fault);
-        Vec::new()
-    });
+    let (pins, troubles) = files::read_pins(paths);
+    warnings.extend(troubles);
+    let (rules, troubles) = files::read_rules(paths);
+    warnings.extend(troubles);
     Remembered { pins: Pinboard::new(pins), rules }
 }
 

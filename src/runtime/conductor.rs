@@ -213,7 +213,7 @@ impl Conductor {
         self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.drive(Event::CatalogChanged { catalog });
         if let (Some(pins), Some(paths)) = (self.hub.pins_to_save(), self.paths.clone()) {
-            self.on_disk("the pins cannot be saved", move || files::save_pins(&paths.state, &pins));
+            self.on_disk(move || files::merge_pins(&paths, &pins));
         }
     }
 
@@ -288,19 +288,15 @@ impl Conductor {
     fn remember(&mut self, server: ServerName, rule: Rule) {
         self.hub.permissions_changed();
         let Some(paths) = self.paths.clone() else { return };
-        self.on_disk(
-            "the rule cannot be written to rules.yaml; it holds for this run only",
-            move || files::add_rule(&paths.state, &server, &rule),
-        );
+        self.on_disk(move || files::append_rule(&paths, &server, &rule));
     }
 
     /// Does something that waits for the disk, and warns if it fails.
-    fn on_disk<F>(&self, trouble: &'static str, job: F)
+    fn on_disk<F>(&self, job: F)
     where
-        F: FnOnce() -> Result<(), String> + Send + 'static,
+        F: FnOnce() -> Result<(), Warning> + Send + 'static,
     {
-        let inside = self.inside.clone();
-        self.tasks.spawn("writing", work::write(trouble, job, inside));
+        self.tasks.spawn("writing", work::write(job, self.inside.clone()));
     }
 
     /// Ends in order, within bounds: the turn first, then servers and writers, the notices last.

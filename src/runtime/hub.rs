@@ -47,7 +47,10 @@ pub(super) struct Link {
     pub(super) name: ServerName,
     /// Absent for a refused entry.
     pub(super) config: Option<ServerConfig>,
-    pub(super) permission: Mode,
+    permission: Mode,
+    /// Its address without secrets; empty where it has none that can be read.
+    url: String,
+    host: String,
     /// What its client starts with; absent where it must not be connected.
     spec: Option<ServerSpec>,
     pub(super) state: ServerState,
@@ -107,7 +110,10 @@ impl Hub {
         });
         let refused = setup.refused.iter().map(|refused| {
             let reason = Some(refused.reason.clone());
-            Link::new(refused.name.clone(), None, mcp.permissions, None, reason)
+            let name = refused.name.as_str().into();
+            let mut link = Link::new(name, None, mcp.permissions, None, reason);
+            link.url.clone_from(&refused.url);
+            link
         });
         let links = configured.chain(refused).collect();
         Self { links, warnings, revision: 0, due: None, lists_changed: true, events, pins, tasks }
@@ -247,7 +253,7 @@ impl Hub {
         let Some(link) = self.links.iter().find(|link| link.name == id.server) else { return };
         let Some(config) = &link.config else { return };
         let Some(tool) = link.made.tools.iter().find(|tool| tool.id == *id) else { return };
-        if self.pins.allow(&assembly::endpoint(config), tool) {
+        if self.pins.allow(&assembly::endpoint(config), id, &tool.definition) {
             self.lists_changed = true;
             self.changed();
         }
@@ -292,7 +298,10 @@ impl Link {
             Some(reason) => ServerState::Disabled { reason },
             None => ServerState::Connecting,
         };
+        let endpoint = config.as_ref().map(|config| &config.url);
         Self {
+            url: endpoint.map(crate::redact::url).unwrap_or_default(),
+            host: endpoint.map(spec::host).unwrap_or_default(),
             name,
             config,
             permission,
@@ -354,12 +363,11 @@ impl Link {
     }
 
     fn shown(&self) -> Server {
-        let url = self.config.as_ref().map(|config| &config.url);
         let warnings = self.warnings.iter().chain(&self.made.warnings).cloned().collect();
         Server {
             name: self.name.clone(),
-            url: url.map(crate::redact::url).unwrap_or_default(),
-            host: url.map(spec::host).unwrap_or_default(),
+            url: self.url.clone(),
+            host: self.host.clone(),
             state: self.state.clone(),
             connection: self.connection.clone(),
             permission: self.permission,
@@ -371,7 +379,8 @@ impl Link {
     }
 }
 
-/// Why a server that is off cannot be switched on: its entry was disabled for want of a secret.
+/// Why a server that is off cannot be switched on: it was not the user who switched it off, but the
+/// want of a secret.
 fn missing_credential(config: &ServerConfig) -> Option<&str> {
-    config.disabled.as_deref().filter(|reason| reason.contains("variable"))
+    config.disabled.as_deref().filter(|reason| !reason.starts_with("`enabled: false`"))
 }

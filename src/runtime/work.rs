@@ -128,21 +128,16 @@ async fn outcome_of(
 }
 
 /// Does something that waits for the disk, and warns if it fails.
-pub(super) async fn write<F>(trouble: &'static str, job: F, inside: mpsc::Sender<Inside>)
+pub(super) async fn write<F>(job: F, inside: mpsc::Sender<Inside>)
 where
-    F: FnOnce() -> Result<(), String> + Send + 'static,
+    F: FnOnce() -> Result<(), Warning> + Send + 'static,
 {
-    let fault = match tokio::task::spawn_blocking(job).await {
-        Ok(Ok(())) => return,
-        Ok(Err(fault)) => fault,
-        Err(_) => "the writer stopped".to_owned(),
-    };
-    let warning = Warning::new(
-        Source::Program,
-        format!("{trouble}: {fault}."),
-        "Check the disk and the permissions of the program's state directory.",
-    );
-    drop(inside.send(Inside::Warned(warning)).await);
+    let stopped =
+        || Warning::new(Source::Program, "A file was not written: the writer stopped.", "");
+    let written = tokio::task::spawn_blocking(job).await;
+    if let Err(warning) = written.unwrap_or_else(|_| Err(stopped())) {
+        drop(inside.send(Inside::Warned(warning)).await);
+    }
 }
 
 #[cfg(test)]
