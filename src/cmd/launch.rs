@@ -16,7 +16,7 @@ use crate::config::{ModelConfig, ProviderKind};
 use crate::demo::{self, Services};
 use crate::domain::{Interaction, ServerName};
 use crate::paths::Paths;
-use crate::runtime::{Refused, Setup};
+use crate::runtime::Setup;
 
 /// Everything a face needs to start.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Launch {
         let mut setup = Setup::new(config.clone(), interaction);
         setup.paths = paths;
         setup.warnings = loaded.warnings;
-        setup.refused = loaded.refused.into_iter().map(refused).collect();
+        setup.refused = loaded.refused;
         #[cfg(feature = "demo")]
         let services = if common.demo { Some(start_demo(&mut config, &mut setup)?) } else { None };
         #[cfg(not(feature = "demo"))]
@@ -135,10 +135,6 @@ pub fn load(common: &Common, paths: Option<&Paths>) -> Result<Loaded, Stop> {
 /// A variable of the environment.
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
-}
-
-fn refused(server: config::RefusedServer) -> Refused {
-    Refused { name: ServerName::from(server.name.as_str()), reason: server.reason }
 }
 
 /// The demo replaces servers and model: nothing but the loopback interface is spoken to.

@@ -19,8 +19,8 @@ pub fn man() -> Result<Exit, Stop> {
     let definition = cli::definition();
     clap_mangen::Man::new(definition.clone()).render(&mut page)?;
     for command in definition.get_subcommands().filter(|command| command.get_name() != "help") {
-        let name: &'static str = format!("mini-me-tui {}", command.get_name()).leak();
-        let one = clap_mangen::Man::new(command.clone().name(name));
+        let name = format!("mini-me-tui {}", command.get_name());
+        let one = clap_mangen::Man::new(command.clone().display_name(name.clone()).bin_name(name));
         one.render_name_section(&mut page)?;
         one.render_synopsis_section(&mut page)?;
         one.render_options_section(&mut page)?;

@@ -8,6 +8,7 @@ use super::probe::Heard;
 use crate::cmd::json;
 use crate::cmd::output::{self, Cell, Mark, Paint};
 use crate::cmd::servers::time;
+use crate::config::RefusedServer;
 use crate::domain::{ServerName, ServerState, Stage, Warning};
 use crate::text;
 
@@ -92,9 +93,9 @@ impl Report {
     }
 
     /// An entry of the config that is not used until it is mended.
-    pub(super) fn refused(name: &ServerName, reason: &str) -> Self {
-        let mut report = Self::new(name, "");
-        report.add(Step::failed(Stage::Config, None, reason.to_owned()));
+    pub(super) fn refused(server: &RefusedServer) -> Self {
+        let mut report = Self::new(&server.name.as_str().into(), &server.url);
+        report.add(Step::failed(Stage::Config, None, server.reason.clone()));
         report
     }
 
@@ -325,7 +326,12 @@ mod tests {
 
     #[test]
     fn refused_entry_fails_at_the_config() {
-        let report = Report::refused(&"x".into(), "config.yaml:3: `url`: is missing");
-        assert_eq!(report.next().unwrap().stage, Stage::Config);
+        let server = RefusedServer {
+            name: "x".to_owned(),
+            url: String::new(),
+            reason: "config.yaml:3: `url`: is missing".to_owned(),
+            line: 3,
+        };
+        assert_eq!(Report::refused(&server).next().unwrap().stage, Stage::Config);
     }
 }
