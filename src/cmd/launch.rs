@@ -14,7 +14,8 @@ use crate::config::{self, Auth, Config, Loaded, Protocol, ServerConfig};
 use crate::config::{ModelConfig, ProviderKind};
 #[cfg(feature = "demo")]
 use crate::demo::{self, Services};
-use crate::domain::{Interaction, ServerName};
+use crate::domain::{Interaction, ServerName, Source, Warning};
+use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
 use crate::runtime::Setup;
 
@@ -25,6 +26,7 @@ pub struct Launch {
     pub setup: Setup,
     /// Whether there was a config file with something in it.
     pub presence: config::Presence,
+    log: Option<LogGuard>,
     #[cfg(feature = "demo")]
     services: Option<Services>,
 }
@@ -52,12 +54,24 @@ impl Launch {
         }
         apply(common, &mut config)?;
         setup.config = config;
+        let log = start_log(common, &mut setup);
         Ok(Self {
             setup,
             presence,
+            log,
             #[cfg(feature = "demo")]
             services,
         })
+    }
+
+    /// Takes over the log of a launch that this one replaces.
+    #[must_use]
+    pub fn instead_of(mut self, earlier: Self) -> Self {
+        if let Some(log) = earlier.log {
+            log.hide(secrets(&self.setup.config));
+            self.log = Some(log);
+        }
+        self
     }
 
     /// Runs `face` beside the demo's services, if there are any, until the face ends.
@@ -130,6 +144,37 @@ pub fn config(common: &Common, what: &cli::Config) -> Result<Exit, Stop> {
 pub fn load(common: &Common, paths: Option<&Paths>) -> Result<Loaded, Stop> {
     config::load(common.config.as_deref(), &variable, paths)
         .map_err(|error| Stop::usage(error.to_string()))
+}
+
+/// Starts the log. Without one the program goes on.
+fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
+    let level = common.log_level.map_or("warn", cli::LogLevel::word);
+    match logging::init(setup.paths.as_ref(), level) {
+        Ok(Some(log)) => {
+            log.hide(secrets(&setup.config));
+            Some(log)
+        }
+        // A second start in one process (the demo, chosen on the first screen) keeps the first log.
+        Ok(None) | Err(LogError::Again(_)) => None,
+        Err(error) => {
+            let advice = "The program works without a log; --log-level off asks for none.";
+            setup.warnings.push(Warning::new(Source::Program, error.to_string(), advice));
+            None
+        }
+    }
+}
+
+/// Every secret of the config.
+fn secrets(config: &Config) -> impl Iterator<Item = SecretString> {
+    let model = config.model.iter().filter_map(|model| model.api_key.clone());
+    let servers = config.mcp.servers.iter().flat_map(|server| {
+        let auth = server.auth.iter().map(|auth| match auth {
+            Auth::Bearer { token, .. } => token.clone(),
+            Auth::ApiKey { key, .. } => key.clone(),
+        });
+        auth.chain(server.headers_env.iter().map(|(_, _, value)| value.clone()))
+    });
+    model.chain(servers)
 }
 
 /// A variable of the environment.

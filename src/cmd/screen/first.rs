@@ -93,7 +93,8 @@ pub(super) async fn choose(
         None => return Ok(Way::End(Exit::Done)),
         Some(Choice::Demo) => {
             let demo = Common { demo: true, ..common.clone() };
-            return Ok(Way::On(Box::new(Launch::prepare(&demo, Interaction::Interactive)?)));
+            let demo = Launch::prepare(&demo, Interaction::Interactive)?;
+            return Ok(Way::On(Box::new(demo.instead_of(launch))));
         }
         Some(Choice::StarterConfig) => {
             return launch::config(common, &cli::Config::Init).map(Way::End);
