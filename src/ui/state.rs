@@ -28,8 +28,10 @@ use status::Status;
 pub const QUIT_WINDOW: Duration = Duration::from_secs(2);
 /// How long a line of the program itself stays in the status line.
 pub const SAID_FOR: Duration = Duration::from_secs(5);
-/// How often a frame is drawn while a call or a turn shows its elapsed time.
+/// How often a frame is drawn while something in the conversation moves by itself.
 pub const ANIMATION: Duration = Duration::from_millis(250);
+/// How often a frame is drawn while only the time of the turn goes on.
+pub const CLOCK: Duration = Duration::from_secs(1);
 
 /// What the screen is told once, at the start.
 #[derive(Debug, Clone)]
@@ -185,8 +187,11 @@ impl UiState {
     /// When the next frame is needed although nothing happens; `None` when nothing moves.
     pub fn next_wake(&self, now: Instant) -> Option<Instant> {
         let said = self.status.said.as_ref().map(|(_, until)| *until);
-        let moving = self.conversation.animating() || self.status.turn.is_some();
-        let animation = moving.then(|| now + ANIMATION);
+        let animation = match (self.conversation.animating(), &self.status.turn) {
+            (true, _) => Some(now + ANIMATION),
+            (false, Some(_)) => Some(now + CLOCK),
+            (false, None) => None,
+        };
         [said, self.quit_until, self.decisions.wake(now), animation].into_iter().flatten().min()
     }
 

@@ -130,6 +130,45 @@ fn clear(frame: &mut Frame<'_>, area: Rect) {
     Clear.render(wider.intersection(frame.area()), frame.buffer_mut());
 }
 
+/// A name and its values; values that do not fit go on below, whole.
+fn facts(
+    name: &str,
+    values: Vec<Span<'static>>,
+    (names, columns): (usize, usize),
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(names).max(1);
+    let mut rows: Vec<Line<'static>> = Vec::new();
+    let mut row: Vec<Span<'static>> = Vec::new();
+    let mut used = 0;
+    for value in values {
+        let wide = value.width();
+        let gap = if row.is_empty() { 0 } else { 3 };
+        if gap > 0 && used + gap + wide > room {
+            rows.push(Line::from(std::mem::take(&mut row)));
+            used = 0;
+        }
+        if wide > room {
+            rows.extend(wrapped(&value.content, room, value.style));
+            continue;
+        }
+        if !row.is_empty() {
+            row.push(Span::styled(" · ", look.theme.muted));
+            used += 3;
+        }
+        used += wide;
+        row.push(value);
+    }
+    if !row.is_empty() {
+        rows.push(Line::from(row));
+    }
+    for (at, row) in rows.iter_mut().enumerate() {
+        let label = if at == 0 { format!("{name:<names$}") } else { " ".repeat(names) };
+        row.spans.insert(0, Span::styled(label, look.theme.muted));
+    }
+    rows
+}
+
 /// A count with a unit that keeps it short: `950`, `12.3k`, `1.2M`.
 fn short(count: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit / (unit / 10));

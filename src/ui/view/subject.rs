@@ -1,10 +1,12 @@
 //! What stands on the pages: help, details of servers and tools, warnings, permissions.
 
+mod details;
+
 use ratatui::text::{Line, Span};
 
 use super::input::pad;
-use super::{Look, short, tool, wrapped};
-use crate::domain::{Mode, Server, Source, Tool, Warning};
+use super::{Look, tool, wrapped};
+use crate::domain::{Mode, Source, Warning};
 use crate::text;
 use crate::ui::keymap::Place;
 use crate::ui::state::UiState;
@@ -34,11 +36,11 @@ pub(super) fn rows(
         Subject::Server(name) => state
             .catalog
             .server(name)
-            .map_or_else(|| gone(look), |server| self::server(server, columns, look)),
+            .map_or_else(|| gone(look), |server| details::server(server, columns, look)),
         Subject::Tool(id) => state
             .catalog
             .tool(id)
-            .map_or_else(|| gone(look), |tool| self::tool(tool, state, columns, look)),
+            .map_or_else(|| gone(look), |tool| details::tool(tool, state, columns, look)),
     }
 }
 
@@ -89,122 +91,6 @@ fn pair(left: &str, right: &str, columns: usize, look: Look<'_>) -> Vec<Line<'st
         };
         row.spans.insert(0, Span::styled(format!("{word} "), look.theme.accent));
     }
-    rows
-}
-
-fn fact(name: &str, value: Vec<Span<'static>>, look: Look<'_>) -> Line<'static> {
-    let mut spans = vec![Span::styled(format!("{name:<11} "), look.theme.muted)];
-    for (at, span) in value.into_iter().enumerate() {
-        if at > 0 {
-            spans.push(Span::styled(" · ", look.theme.muted));
-        }
-        spans.push(span);
-    }
-    Line::from(spans)
-}
-
-fn plain(name: &str, value: &str, look: Look<'_>) -> Line<'static> {
-    let value = Span::styled(text::strict_line(value).into_string(), look.theme.text);
-    fact(name, vec![value], look)
-}
-
-fn server(server: &Server, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let style = super::panel::state_style(&server.state, look.theme);
-    let mut rows = vec![
-        plain("url", &server.url, look),
-        fact("state", vec![Span::styled(server.state.word(), style)], look),
-    ];
-    if let crate::domain::ServerState::Failed { stage, .. } = &server.state {
-        rows.push(plain("stage", &stage.to_string(), look));
-    }
-    let reason = text::block(server.state.reason());
-    if !reason.as_str().is_empty() {
-        rows.extend(wrapped(reason.as_str(), columns, style));
-    }
-    if let Some(connection) = &server.connection {
-        rows.push(plain("identity", &connection.identity, look));
-        let era = super::panel::era_word(connection.era);
-        let session = if connection.session { "MCP session" } else { "no MCP session" };
-        rows.push(plain(
-            "protocol",
-            &format!("{} ({era}), {session}", connection.protocol_version),
-            look,
-        ));
-        let can = if connection.capabilities.is_empty() {
-            "none".to_owned()
-        } else {
-            connection.capabilities.join(", ")
-        };
-        rows.push(plain("can", &can, look));
-    }
-    let mode =
-        Span::styled(server.permission.word(), tool::mode_style(server.permission, look.theme));
-    rows.push(fact("permission", vec![mode], look));
-    let tokens: u64 = server.tools.iter().map(|tool| u64::from(tool.tokens)).sum();
-    let tools = format!(
-        "{} on offer ({} tokens), {} left out",
-        server.tools.len(),
-        short(tokens),
-        server.filtered.len()
-    );
-    rows.push(plain("tools", &tools, look));
-    if let Some(last) = server.latency.last() {
-        let line =
-            format!("{}  {} ms", super::panel::sparkline(&server.latency, 32), last.as_millis());
-        rows.push(plain("latency", &line, look));
-    }
-    let instructions = server.connection.as_ref().and_then(|known| known.instructions.as_deref());
-    if let Some(instructions) = instructions.filter(|text| !text.is_empty()) {
-        rows.extend([Line::default(), heading("Instructions (the server's words)", look)]);
-        rows.extend(wrapped(text::block(instructions).as_str(), columns, look.theme.text));
-    }
-    if !server.warnings.is_empty() {
-        rows.extend([Line::default(), heading("Warnings", look)]);
-        rows.extend(
-            server.warnings.iter().flat_map(|warning| self::warning(warning, columns, look)),
-        );
-    }
-    if !server.filtered.is_empty() {
-        rows.extend([Line::default(), heading("Left out", look)]);
-        for left_out in &server.filtered {
-            let name = text::strict_line(left_out.name.as_str());
-            let reason = text::line(&left_out.reason);
-            rows.extend(wrapped(&format!("{name}: {reason}"), columns, look.theme.muted));
-        }
-    }
-    rows
-}
-
-fn tool(known: &Tool, state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let theme = look.theme;
-    let definition = &known.definition;
-    let mut rows = vec![plain("server", known.id.server.as_str(), look)];
-    if let Some(server) = state.catalog.server(&known.id.server) {
-        rows.push(plain("host", &server.host, look));
-    }
-    rows.push(plain("name", known.id.tool.as_str(), look));
-    rows.push(plain("model name", known.model_name.as_str(), look));
-    if let Some(title) = &definition.title {
-        rows.push(plain("title", title, look));
-    }
-    rows.push(fact("claims", tool::claims(&definition.annotations, theme), look));
-    rows.push(fact("pin", vec![tool::pin(known.pin_state, theme)], look));
-    rows.push(plain("", known.pin.get(..16).unwrap_or(&known.pin), look));
-    let mode = Span::styled(known.permission.word(), tool::mode_style(known.permission, theme));
-    let off = known.disabled.then(|| Span::styled("switched off", theme.danger));
-    rows.push(fact("permission", std::iter::once(mode).chain(off).collect(), look));
-    rows.push(plain(
-        "price",
-        &format!("{} tokens in every request", short(u64::from(known.tokens))),
-        look,
-    ));
-    rows.extend([Line::default(), heading("Description (the server's words)", look)]);
-    let description = text::block(&definition.description);
-    let none = description.as_str().trim().is_empty();
-    let shown = if none { "none" } else { description.as_str() };
-    rows.extend(wrapped(shown, columns, if none { theme.muted } else { theme.text }));
-    rows.extend([Line::default(), heading("Parameters", look)]);
-    rows.extend(tool::parameters(known, columns, theme));
     rows
 }
 
