@@ -94,7 +94,7 @@ fn too_small(frame: &mut Frame<'_>, theme: &Theme) {
 }
 
 /// The frame of an area.
-fn framed<'a>(title: Line<'a>, border: Style) -> Block<'a> {
+fn framed(title: Line<'_>, border: Style) -> Block<'_> {
     Block::bordered().border_type(BorderType::Rounded).border_style(border).title(title)
 }
 

@@ -74,7 +74,7 @@ fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static
     let model =
         Span::styled(format!("as {}", strict(approval.call.model_name.as_str())), theme.muted);
     rows.extend(facts("tool", vec![name, model], (NAMES, columns), look));
-    let claims = tool::claims(&known.definition.annotations, theme);
+    let claims = tool::claims(known.definition.annotations, theme);
     rows.extend(facts("claims", claims, (NAMES, columns), look));
     rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
     let why = text::strict_line(&approval.why).into_string();
@@ -175,7 +175,7 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
             editor.set_style(theme.text);
             editor.set_placeholder_text("a note to the model");
             editor.set_placeholder_style(theme.muted);
-            frame.render_widget(&*editor, row);
+            frame.render_widget(&**editor, row);
             let head = Line::styled(
                 "Deny, and tell the model why. Enter denies, Esc goes back.",
                 theme.caution,

@@ -22,7 +22,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &UiState, look: Loo
     let left =
         text::cut(&word, if text::width(&word) > room { columns.saturating_sub(2) } else { room });
     let left_wide = text::width(&left) + 1;
-    let figures_fit = left_wide + right + 1 <= columns;
+    let figures_fit = left_wide + right < columns;
     frame.render_widget(Line::from(vec![Span::raw(" "), Span::styled(left, style)]), area);
     if figures_fit {
         frame.render_widget(figures.alignment(Alignment::Right), area);

@@ -138,9 +138,10 @@ fn permissions(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'sta
             Span::styled(server.permission.word(), tool::mode_style(server.permission, look.theme)),
         ]));
         for mode in [Mode::Auto, Mode::Ask, Mode::Deny] {
-            let named = server.tools.iter().filter(|tool| tool.permission == mode);
-            let names: Vec<String> =
-                named.map(|tool| text::strict_line(tool.id.tool.as_str()).into_string()).collect();
+            let of_mode = server.tools.iter().filter(|tool| tool.permission == mode);
+            let names: Vec<String> = of_mode
+                .map(|tool| text::strict_line(tool.id.tool.as_str()).into_string())
+                .collect();
             if names.is_empty() {
                 continue;
             }

@@ -119,7 +119,7 @@ pub(super) fn tool(
     if let Some(title) = &definition.title {
         sheet.fact("title", title);
     }
-    sheet.spans("claims", tool::claims(&definition.annotations, theme));
+    sheet.spans("claims", tool::claims(definition.annotations, theme));
     let pin = known.pin.get(..16).unwrap_or(&known.pin);
     let pin = Span::styled(text::strict_line(pin).into_string(), theme.muted);
     sheet.spans("pin", vec![tool::pin(known.pin_state, theme), pin]);
