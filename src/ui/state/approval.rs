@@ -289,7 +289,7 @@ pub fn editable(arguments: &Map<String, Value>) -> String {
             let mut units = [0_u16; 2];
             for unit in c.encode_utf16(&mut units) {
                 // Writing to a string cannot fail.
-                drop(write!(out, "\\u{unit:04x}"));
+                write!(out, "\\u{unit:04x}").unwrap_or_default();
             }
         }
     }
