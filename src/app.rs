@@ -54,11 +54,11 @@ pub async fn run(
         clock: FrameClock::default(),
         outbox: VecDeque::new(),
         dirty: true,
+        title: "",
         leaving: None,
     };
     app.draw()?;
     app.input.restart();
-    app.guard.title("mini-me").wrap_err("cannot write to the terminal")?;
     let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     app.prompt(prompt);
     let mut notices = handle.notices;
@@ -106,6 +106,8 @@ struct App {
     /// waiting for room at our side.
     outbox: VecDeque<Op>,
     dirty: bool,
+    /// The title the window has.
+    title: &'static str,
     /// Set when the loop is to end.
     leaving: Option<Leaving>,
 }
@@ -148,6 +150,11 @@ impl App {
         let ui = &mut self.ui;
         self.guard.draw(|frame| ui.draw(frame, now)).wrap_err("cannot draw")?;
         self.clock.drew(now);
+        let title = self.ui.state.title();
+        if self.title != title {
+            self.title = title;
+            self.guard.title(title).wrap_err("cannot write to the terminal")?;
+        }
         self.dirty = false;
         Ok(())
     }

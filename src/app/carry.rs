@@ -64,7 +64,7 @@ impl App {
 
     fn again(&mut self) -> color_eyre::Result<()> {
         self.guard.resume()?;
-        self.guard.title("mini-me")?;
+        self.title = "";
         self.input.restart();
         self.dirty = true;
         Ok(())

@@ -50,6 +50,8 @@ pub fn draw(
     let Some(areas) = layout::areas(screen, want) else { return too_small(frame, theme) };
 
     state.drawn.conversation = areas.conversation;
+    state.drawn.panel_over = areas.panel_over;
+    state.drawn.wide = screen.width >= layout::WIDE;
     state.conversation.draw(areas.conversation, frame.buffer_mut(), theme, now);
     if state.decisions.visible() {
         state.drawn.dialog = areas.dialog;

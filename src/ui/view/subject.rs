@@ -5,7 +5,7 @@ mod details;
 use ratatui::text::{Line, Span};
 
 use super::input::pad;
-use super::{Look, tool, wrapped};
+use super::{Look, short, tool, wrapped};
 use crate::domain::{Mode, Source, Warning};
 use crate::text;
 use crate::ui::keymap::Place;
@@ -15,7 +15,8 @@ use crate::ui::update::command::COMMANDS;
 
 pub(super) fn title(subject: &Subject) -> String {
     match subject {
-        Subject::Help => "keys and commands".to_owned(),
+        Subject::Context => "context".to_owned(),
+        Subject::Help(_) => "keys and commands".to_owned(),
         Subject::Server(name) => format!("server {}", text::strict_line(name.as_str())),
         Subject::Tool(id) => format!("tool {}", text::strict_line(&id.to_string())),
         Subject::Warnings => "warnings".to_owned(),
@@ -30,7 +31,8 @@ pub(super) fn rows(
     look: Look<'_>,
 ) -> Vec<Line<'static>> {
     match subject {
-        Subject::Help => help(columns, look),
+        Subject::Help(place) => help(*place, columns, look),
+        Subject::Context => context(state, columns, look),
         Subject::Warnings => warnings(state, columns, look),
         Subject::Permissions => permissions(state, columns, look),
         Subject::Server(name) => state
@@ -52,9 +54,41 @@ fn heading(word: &str, look: Look<'_>) -> Line<'static> {
     Line::styled(word.to_owned(), look.theme.heading)
 }
 
-fn help(columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+/// The parts of the next request, with bars as long as their share of the window.
+fn context(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let parts = &state.status.context;
+    let whole = parts.window.unwrap_or_default().max(parts.total()).max(1);
+    let room = u64::try_from(columns.saturating_sub(22)).unwrap_or_default();
+    let mut rows: Vec<Line<'static>> = [
+        ("system", parts.system),
+        ("tools", parts.tools),
+        ("messages", parts.messages),
+        ("results", parts.results),
+    ]
+    .into_iter()
+    .map(|(name, tokens)| {
+        let cells = usize::try_from(tokens.saturating_mul(room).div_ceil(whole)).unwrap_or_default();
+        Line::from(vec![
+            Span::styled(format!("{name:<10} "), look.theme.muted),
+            Span::styled(format!("{:>8}  ", short(tokens)), look.theme.text),
+            Span::styled("█".repeat(cells), look.theme.accent),
+        ])
+    })
+    .collect();
+    let window = parts.window.map_or_else(
+        || "the model's window is not known".to_owned(),
+        |window| format!("of a window of {}", short(window)),
+    );
+    rows.push(Line::default());
+    let total = format!("{} tokens in the next request, {window}.", short(parts.total()));
+    rows.extend(wrapped(&total, columns, look.theme.text));
+    rows
+}
+
+fn help(here: Place, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
-    for place in Place::ALL {
+    let others = Place::ALL.into_iter().filter(|place| *place != here);
+    for place in std::iter::once(here).chain(others) {
         rows.push(heading(place.title(), look));
         for row in look.keymap.rows(place) {
             let keys: Vec<String> = row.keys.iter().map(ToString::to_string).collect();

@@ -128,6 +128,12 @@ pub(super) fn tool(
     sheet.spans("permission", std::iter::once(mode).chain(off).collect());
     let price = short(u64::from(known.tokens));
     sheet.fact("price", &format!("{price} tokens in every request"));
+    if let Some(calls) = state.calls.get(&known.id) {
+        let ms = |took: &std::time::Duration| format!("{} ms", took.as_millis());
+        let calls: Vec<String> =
+            calls.iter().map(|(word, took)| format!("{word} ({})", ms(took))).collect();
+        sheet.fact("last calls", &calls.join(", "));
+    }
     sheet.heading("Description (the server's words)");
     if definition.description.trim().is_empty() {
         sheet.prose("none", theme.muted);
