@@ -177,7 +177,7 @@ impl Conversation {
             Some(at) => self.items.get(at)?,
             None => self.items.iter().rev().find(|item| matches!(item.body, Body::Answer(_)))?,
         };
-        Some(text::block(&item.source()).into_string())
+        Some(copyable(item.source()))
     }
 
     /// The whole conversation as plain text.
@@ -402,7 +402,13 @@ impl Conversation {
         match (self.selected, later) {
             (Some(from), true) => all().skip(from + 1).find_map(wanted).or(Some(from)),
             (Some(from), false) => all().take(from).rev().find_map(wanted).or(Some(from)),
-            (None, _) => all().rev().find_map(wanted),
+            (None, _) => {
+                let in_view = self
+                    .pane
+                    .in_view()
+                    .find(|at| self.items.get(*at).is_some_and(Item::selectable));
+                in_view.or_else(|| all().rev().find_map(wanted))
+            }
         }
     }
 
@@ -424,6 +430,15 @@ impl Conversation {
         item.change(|_| ());
         self.pane.hold(at);
     }
+}
+
+/// Text for the clipboard: as it is where it holds no control character and so no escape sequence;
+/// what joins or is invisible is part of the text there.
+fn copyable(raw: String) -> String {
+    if raw.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')) {
+        return raw;
+    }
+    text::block(&raw).into_string()
 }
 
 #[cfg(test)]

@@ -222,10 +222,20 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// The box takes the place of the bullet.
     fn task(&mut self, done: bool) {
         let (mark, style) =
-            if done { ("[x] ", self.theme.good) } else { ("[ ] ", self.theme.muted) };
-        flow::push(&mut self.inline, mark, style);
+            if done { ("[x] ", self.theme.good) } else { ("[ ] ", self.theme.caution) };
+        let pushed = self.pushed.last() == Some(&true);
+        match self.prefixes.last_mut().filter(|prefix| pushed && prefix.first.is_some()) {
+            Some(prefix) if self.width > self.indent + 12 => {
+                prefix.first = Some(Piece::new(mark, style));
+                prefix.rest = Piece::new("    ", Style::new());
+                self.indent = self.indent + 4 - prefix.width;
+                prefix.width = 4;
+            }
+            _ => flow::push(&mut self.inline, mark, style),
+        }
     }
 
     fn start_link(&mut self, url: &str, image: bool) {

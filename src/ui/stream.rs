@@ -18,7 +18,7 @@ use crate::text;
 
 /// A part of this size ends at the next blank line, whatever is cut there; code at the next line.
 const SOFT: usize = 8 * 1024;
-/// A part never gets longer than about this.
+/// A part ends where it reaches this size, whatever is cut; so does a line.
 const HARD: usize = 16 * 1024;
 /// Paragraphs shorter than this share a part.
 const SMALL: usize = 512;
@@ -142,7 +142,7 @@ impl Document {
             let facts = LineFacts::of(line, self.list);
             self.take_text_line(&facts, start);
         }
-        if end - self.open.range.start >= HARD {
+        if end - self.open.range.start >= HARD - 4 {
             self.cut(end, false);
         }
     }

@@ -228,9 +228,11 @@ impl Card {
 
     fn result_rows(&self, piece: usize, paper: &Paper<'_>) -> Vec<Row> {
         let State::Done(settled) = &self.state else { return Vec::new() };
-        let style = result_style(&settled.outcome, paper.theme);
         if piece < settled.result.pieces() {
-            return settled.result.rows(piece, paper.width, style);
+            return match &*settled.outcome {
+                Outcome::Ok(_) => settled.result.coloured(piece, paper.width, paper.theme),
+                other => settled.result.rows(piece, paper.width, result_style(other, paper.theme)),
+            };
         }
         let Some(saw) = &settled.model_saw else { return Vec::new() };
         let piece = piece - settled.result.pieces();

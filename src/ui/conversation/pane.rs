@@ -123,7 +123,7 @@ impl Pane {
     /// Brings the beginning of an item into view.
     pub(super) fn reveal(&mut self, item: usize) {
         let visible = self.hits.iter().flatten().any(|hit| hit.item == item && hit.head);
-        if !visible {
+        if !visible && self.height > 0 {
             self.following = false;
             self.top = Spot { item, part: 0, row: 0 };
         }
@@ -131,11 +131,19 @@ impl Pane {
 
     /// An item opens or closes: its beginning stays where it is.
     pub(super) fn hold(&mut self, item: usize) {
+        if self.height == 0 {
+            return;
+        }
         self.following = false;
         self.seen = None;
         if self.top.item == item && (self.top.part > 0 || self.top.row > 1) {
             self.top = Spot { item, part: 0, row: 0 };
         }
+    }
+
+    /// The items in view, the lowest first.
+    pub(super) fn in_view(&self) -> impl Iterator<Item = usize> {
+        self.hits.iter().rev().flatten().map(|hit| hit.item)
     }
 
     pub(super) fn hit(&self, row: u16) -> Option<Hit> {

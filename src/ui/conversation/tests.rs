@@ -45,7 +45,12 @@ impl Stage_ {
 
     fn end(&mut self, reason: TurnEnd) -> &mut Self {
         let usage = Usage { input: Some(5_231), output: Some(312), cached: None };
-        self.apply(Notice::TurnEnded { turn: TURN, reason, usage, took: Duration::from_millis(8_400) })
+        self.apply(Notice::TurnEnded {
+            turn: TURN,
+            reason,
+            usage,
+            took: Duration::from_millis(8_400),
+        })
     }
 
     fn call(&mut self, id: u64, state: CallState) -> &mut Self {
@@ -221,22 +226,42 @@ fn look() {
     println!("{}", stage.screen(80, 22));
     println!("{}", stage.screen(50, 22));
     stage.ask("Which bugs are open?\nPlease be short.");
-    stage.apply(Notice::Reasoning { turn: TURN, chunk: "The user wants open bugs, so I search.".into() });
+    stage.apply(Notice::Reasoning {
+        turn: TURN,
+        chunk: "The user wants open bugs, so I search.".into(),
+    });
     stage.after(3_000);
     println!("{}", stage.screen(80, 22));
     stage.call(1, CallState::Asking);
     stage.call(2, CallState::Running { progress: None });
     stage.after(4_000);
-    stage.call(2, CallState::Running { progress: Some(Progress { done: 40.0, total: Some(100.0), note: "fetching page 2".into() }) });
+    stage.call(
+        2,
+        CallState::Running {
+            progress: Some(Progress {
+                done: 40.0,
+                total: Some(100.0),
+                note: "fetching page 2".into(),
+            }),
+        },
+    );
     println!("{}", stage.screen(80, 22));
     println!("{}", stage.screen(50, 22));
-    stage.call(1, done(Outcome::Ok(said("one\ntwo\nthree\nfour\nfive\nsix\nseven\neight")), "one\n[cut]"));
+    stage.call(
+        1,
+        done(Outcome::Ok(said("one\ntwo\nthree\nfour\nfive\nsix\nseven\neight")), "one\n[cut]"),
+    );
     stage.call(2, done(Outcome::ToolError(said("rate limited")), "rate limited"));
     stage.call(3, done(Outcome::Denied(DeniedBy::User { note: "use the archive".into() }), "x"));
     stage.text(ANSWER);
     println!("{}", stage.screen(80, 60));
     println!("{}", stage.screen(50, 70));
-    stage.go(Move::Previous).go(Move::Previous).go(Move::Previous).go(Move::Previous).go(Move::Toggle);
+    stage
+        .go(Move::Previous)
+        .go(Move::Previous)
+        .go(Move::Previous)
+        .go(Move::Previous)
+        .go(Move::Toggle);
     println!("{}", stage.screen(80, 60));
     stage.end(TurnEnd::Cancelled);
     println!("{}", stage.screen(80, 10));
