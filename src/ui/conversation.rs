@@ -13,7 +13,6 @@ mod plain;
 mod result;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::time::Instant;
 
 use ratatui::buffer::Buffer;
@@ -148,7 +147,7 @@ impl Conversation {
                 let page = self.pane.page();
                 self.pane.scroll(&self.items, i64::from(pages).saturating_mul(page));
             }
-            Move::Top => self.pane.to_top(),
+            Move::Top => self.pane.go_to_top(),
             Move::Bottom => self.pane.follow(),
             Move::Previous => self.select(self.neighbour(false)),
             Move::Next => self.select(self.neighbour(true)),
@@ -186,7 +185,8 @@ impl Conversation {
         for item in &self.items {
             let text = text::block(&item.transcript());
             if !text.as_str().trim().is_empty() {
-                let _ = writeln!(out, "{}\n", text.as_str().trim_end());
+                out.push_str(text.as_str().trim_end());
+                out.push_str("\n\n");
             }
         }
         out

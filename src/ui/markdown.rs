@@ -105,15 +105,16 @@ impl<'t> Writer<'t> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(words) => self.text(&words),
+            Event::Text(words)
+            | Event::Html(words)
+            | Event::InlineMath(words)
+            | Event::DisplayMath(words) => self.text(&words),
             Event::Code(words) => self.inline_code(&words),
-            Event::Html(words) => self.text(&words),
             Event::InlineHtml(words) => self.inline_html(&words),
             Event::SoftBreak => self.words(" "),
             Event::HardBreak => self.words("\n"),
             Event::Rule => self.rule(),
             Event::TaskListMarker(done) => self.task(done),
-            Event::InlineMath(words) | Event::DisplayMath(words) => self.text(&words),
             Event::FootnoteReference(label) => self.text(&format!("[^{label}]")),
         }
     }
@@ -244,7 +245,9 @@ impl<'t> Writer<'t> {
             let style = self.theme.muted;
             flow::push(&mut self.inline, "[image: ", style);
         }
-        self.styles.push(self.style().patch(self.theme.link));
+        let opens = ["https://", "http://", "mailto:"].iter().any(|scheme| url.starts_with(scheme));
+        let link = if opens { self.theme.link } else { Style::new() };
+        self.styles.push(self.style().patch(link));
     }
 
     /// The address stands beside every label that is not the address itself: a label can say
@@ -366,7 +369,7 @@ impl<'t> Writer<'t> {
                 marker
             }
             _ if depth % 3 == 2 => "◦ ".to_owned(),
-            _ if depth % 3 == 0 => "▪ ".to_owned(),
+            _ if depth.is_multiple_of(3) => "▪ ".to_owned(),
             _ => "• ".to_owned(),
         };
         let rest = Piece::new(" ".repeat(text::width(&marker)), Style::new());

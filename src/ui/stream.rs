@@ -98,7 +98,8 @@ impl Document {
     /// The rows of one part.
     pub fn rows(&self, part: usize, width: usize, theme: &Theme, base: Style) -> Vec<Row> {
         let open = Part { range: self.open.range.start..self.source.len(), ..self.open.clone() };
-        let Some(part) = self.parts.get(part).or((part == self.parts.len()).then_some(&open))
+        let Some(part) =
+            self.parts.get(part).or_else(|| (part == self.parts.len()).then_some(&open))
         else {
             return Vec::new();
         };

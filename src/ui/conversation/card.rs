@@ -374,7 +374,8 @@ fn progress_row(progress: &Progress, paper: &Paper<'_>) -> Row {
 }
 
 fn filled(share: f64, cells: usize) -> usize {
-    (1..=cells).take_while(|cell| share * cells as f64 + 1e-9 >= *cell as f64).count()
+    let all = u32::try_from(cells).unwrap_or(u32::MAX);
+    (1..=all).take_while(|cell| share * f64::from(all) + 1e-9 >= f64::from(*cell)).count()
 }
 
 /// Whole numbers without a point. Progress may be any number a server can write.

@@ -342,8 +342,13 @@ impl Remark {
         let mut pieces = Vec::new();
         flow::push(&mut pieces, text::block(&self.words).as_str(), style);
         if !self.aside.is_empty() {
-            let gap = if self.kind == RemarkKind::Warning { "\n→ " } else { "  " };
             let aside = text::block(&self.aside);
+            let used = flow::width(&pieces) + 2 + text::width(aside.as_str());
+            let gap = match self.kind {
+                RemarkKind::Warning => "\n→ ",
+                _ if used > paper.width => "\n",
+                _ => "  ",
+            };
             flow::push(&mut pieces, &format!("{gap}{aside}"), paper.theme.muted);
         }
         flow::wrap(&pieces, paper.width)

@@ -110,7 +110,7 @@ impl Pane {
         self.seen = None;
     }
 
-    pub(super) fn to_top(&mut self) {
+    pub(super) fn go_to_top(&mut self) {
         self.following = false;
         self.top = Spot::default();
     }

@@ -23,6 +23,10 @@ impl Scene {
         Self { conversation: Conversation::default(), now: Instant::now() }
     }
 
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the notices are made where they are applied"
+    )]
     fn apply(&mut self, notice: Notice) -> &mut Self {
         self.conversation.apply(&notice, self.now);
         self
@@ -224,7 +228,7 @@ fn scene_with_banner() -> Scene {
 }
 
 fn numbered(count: usize) -> String {
-    (1..=count).map(|n| format!("row {n:03}\n\n")).collect()
+    (1..=count).map(|n| format!("row {n:03}\n\n")).collect::<Vec<_>>().concat()
 }
 
 #[test]
@@ -443,7 +447,7 @@ fn sending_a_message_follows_again() {
 #[test]
 fn seventy_thousand_rows_can_be_seen_from_the_first_to_the_last() {
     let mut scene = Scene::new();
-    let text: String = (1..=70_000).map(|n| format!("line {n:06}\\\n")).collect();
+    let text = (1..=70_000).map(|n| format!("line {n:06}\\\n")).collect::<Vec<_>>().concat();
     scene.ask("q").text(&text);
     assert!(scene.screen(80, 24).contains("line 070000"));
     scene.go(Move::Top);

@@ -170,7 +170,7 @@ fn every_prefix_of_a_hard_text_fits_at_every_width() {
                   **太字** | – |\n\n> “quoted” — *naïve* text\n";
     for width in [1, 2, 5, 10, 20, 40, 80] {
         for (at, _) in source.char_indices() {
-            for row in rows(&source[..at], width, &theme(), Style::new()) {
+            for row in rows(source.get(..at).unwrap(), width, &theme(), Style::new()) {
                 assert!(text::width(&row.to_string()) <= width);
             }
         }
