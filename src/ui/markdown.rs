@@ -25,9 +25,11 @@ pub fn rows(source: &str, width: usize, theme: &Theme, base: Style) -> Vec<Row> 
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer::new(width.max(1), theme, base);
-    for event in Parser::new_ext(&clean, options) {
+    let mut parser = Parser::new_ext(&clean, options);
+    for event in parser.by_ref() {
         writer.take(event);
     }
+    writer.definitions(&clean, &parser);
     writer.finish()
 }
 
@@ -76,6 +78,8 @@ struct Writer<'t> {
     links: Vec<Link>,
     /// Number of the next item of each open list; `None` for bullets.
     lists: Vec<Option<u64>>,
+    /// How many rows there were when each open quote began.
+    quotes: Vec<usize>,
     /// Whether a blank row belongs before the next block.
     blank: bool,
     table: Option<Table>,
@@ -95,6 +99,7 @@ impl<'t> Writer<'t> {
             styles: vec![base],
             links: Vec::new(),
             lists: Vec::new(),
+            quotes: Vec::new(),
             blank: false,
             table: None,
             code: None,
@@ -144,11 +149,7 @@ impl<'t> Writer<'t> {
                 self.pop_style();
                 self.close_block();
             }
-            TagEnd::BlockQuote(_) => {
-                self.flush();
-                self.pop_prefix();
-                self.blank = true;
-            }
+            TagEnd::BlockQuote(_) => self.end_quote(),
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::List(_) => {
                 self.lists.pop();
@@ -349,6 +350,17 @@ impl<'t> Writer<'t> {
     fn start_quote(&mut self) {
         self.open_block();
         self.push_prefix(None, Piece::new("│ ", self.theme.muted));
+        self.quotes.push(self.rows.len());
+    }
+
+    /// A quote of nothing still shows that it is one.
+    fn end_quote(&mut self) {
+        self.flush();
+        if self.quotes.pop() == Some(self.rows.len()) {
+            self.emit(Vec::new());
+        }
+        self.pop_prefix();
+        self.blank = true;
     }
 
     fn start_list(&mut self, first: Option<u64>) {
@@ -417,6 +429,21 @@ impl<'t> Writer<'t> {
             self.emit(pieces);
         }
         self.blank = true;
+    }
+
+    /// Definitions of links are shown as they were written: what was said and shows nowhere would
+    /// be hidden.
+    fn definitions(&mut self, source: &str, parser: &Parser<'_>) {
+        let mut spans: Vec<_> =
+            parser.reference_definitions().iter().map(|(_, link)| link.span.clone()).collect();
+        spans.sort_unstable_by_key(|span| span.start);
+        self.blank |= !self.rows.is_empty();
+        for span in spans {
+            self.open_block();
+            let written = source.get(span).unwrap_or_default().trim_end();
+            flow::push(&mut self.inline, text::line(written).as_str(), self.theme.muted);
+            self.flush();
+        }
     }
 
     fn rule(&mut self) {

@@ -10,7 +10,7 @@ use super::item::Paper;
 use super::plain::{Plain, wrapped};
 use super::result;
 use crate::domain::{Call, CallState, Outcome, Progress};
-use crate::text;
+use crate::text::{self, human};
 use crate::ui::code::{JsonLimits, json_line, json_rows};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::theme::Theme;
@@ -200,7 +200,7 @@ impl Card {
                 if settled.took.is_zero() {
                     return vec![word];
                 }
-                vec![word, Piece::new(format!(" · {}", flow::span(settled.took)), theme.muted)]
+                vec![word, Piece::new(format!(" · {}", human::duration(settled.took)), theme.muted)]
             }
         }
     }
@@ -262,7 +262,7 @@ impl Card {
                 let mut out = format!(
                     "{head}\n{} after {}\n{}",
                     settled.outcome.word(),
-                    flow::span(settled.took),
+                    human::duration(settled.took),
                     settled.result.raw()
                 );
                 if let Some(saw) = &settled.model_saw {
@@ -317,7 +317,7 @@ fn result_title(settled: &Settled) -> String {
 fn size(text: &str) -> String {
     let lines = text.lines().count();
     let word = if lines == 1 { "line" } else { "lines" };
-    format!("{} {word}, {}", flow::figure(lines as u64), flow::bytes(text.len() as u64))
+    format!("{} {word}, {}", flow::figure(lines as u64), human::bytes(text.len() as u64))
 }
 
 fn remark_rows(outcome: &Outcome, paper: &Paper<'_>) -> Vec<Row> {
@@ -345,7 +345,7 @@ fn preview(settled: &Settled, paper: &Paper<'_>) -> Vec<Row> {
         let words = format!(
             "… {} more {lines} · {} in all",
             flow::figure(left_out as u64),
-            flow::bytes(settled.result.raw().len() as u64)
+            human::bytes(settled.result.raw().len() as u64)
         );
         rows.push(flow::row(vec![Piece::new(flow::cut_text(&words, paper.width), theme.accent)]));
     }

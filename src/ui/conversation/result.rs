@@ -1,7 +1,7 @@
 //! What a call came to, as text: for its card, for copying, for the transcript.
 
 use crate::domain::{Content, DeniedBy, Outcome, ToolOutput};
-use crate::ui::flow;
+use crate::text::human;
 
 /// Texts longer than this are not compared with the structured result.
 const COMPARED: usize = 256 * 1024;
@@ -69,7 +69,7 @@ fn content_text(content: &Content) -> String {
         Content::Text(text) => text.clone(),
         Content::Binary { kind, mime, uri, size, .. } => {
             let gap = if uri.is_empty() { "" } else { " " };
-            format!("[{kind}, {mime}, {}: not shown]{gap}{uri}", flow::bytes(*size as u64))
+            format!("[{kind}, {mime}, {}: not shown]{gap}{uri}", human::bytes(*size as u64))
         }
         Content::Resource { uri, text } => format!("[resource {uri}]\n{text}"),
         Content::Link { uri, name } if name.is_empty() => format!("[link] {uri}"),

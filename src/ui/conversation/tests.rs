@@ -545,6 +545,51 @@ fn copied_text_keeps_joiners() {
 }
 
 #[test]
+fn escapes_reach_neither_screen_nor_clipboard_nor_transcript() {
+    let hostile = "A\u{1b}]52;c;ZXZpbA==\u{7}B\u{1b}]0;owned\u{1b}\\C\u{1b}[2JD\u{1b}cE\u{1b}[31mF";
+    let mut scene = Scene::new();
+    scene.ask(hostile);
+    scene.apply(Notice::Reasoning { turn: TURN, chunk: hostile.into() });
+    scene.text(hostile);
+    scene.call(1, done(Outcome::ToolError(said(hostile)), hostile));
+    scene.apply(Notice::Warned { warning: Warning::new(Source::Model, hostile, hostile) });
+    scene.end(TurnEnd::Failed { reason: hostile.into(), unreachable: false });
+    for screen in [scene.screen(80, 30), scene.conversation.transcript()] {
+        assert_eq!(screen.matches("ABCDEF").count(), 7, "{screen}");
+        assert!(!screen.contains("owned") && !screen.contains('\u{1b}'), "{screen}");
+    }
+    assert_eq!(scene.conversation.copy_text().as_deref(), Some("ABCDEF"));
+}
+
+#[test]
+fn names_and_arguments_stay_in_one_line_and_hide_nothing() {
+    let mut scene = Scene::new();
+    scene.ask("q");
+    let mut evil = call(1);
+    evil.tool = ToolId::new("srv", "go\n\u{1b}[31m\u{202e}x");
+    let Value::Object(arguments) = json!({"a\u{200b}b": "line\nbreak \u{202e}"}) else { return };
+    evil.arguments = Arc::new(arguments);
+    let notice = Notice::CallChanged { call: Arc::new(evil), state: CallState::Asking };
+    scene.apply(notice);
+    let screen = scene.screen(160, 6);
+    let row = screen.lines().find(|row| row.contains("srv/")).unwrap();
+    assert!(row.contains("\\u{202e}x") && row.contains("a\\u{200b}b="), "{screen}");
+    assert!(row.ends_with("waiting for your decision"), "{screen}");
+}
+
+#[test]
+fn tabs_and_carriage_returns_of_a_result_move_nothing() {
+    let mut scene = Scene::new();
+    scene.ask("q");
+    let text = "a\tb\n\tindent\n10%\r50%\r100%\nend\u{7f}";
+    scene.call(1, done(Outcome::Ok(said(text)), text));
+    let screen = scene.screen(60, 12);
+    for words in ["   a       b\n", "           indent\n", "   100%\n"] {
+        assert!(screen.contains(words), "{screen}");
+    }
+}
+
+#[test]
 fn broken_answer_is_marked_and_the_end_says_why() {
     let mut scene = Scene::new();
     scene.ask("q").text("Half an ans");

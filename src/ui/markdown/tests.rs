@@ -112,6 +112,35 @@ fn emphasis_and_code_have_their_styles() {
     );
 }
 
+#[test]
+fn nothing_that_was_said_is_hidden() {
+    assert_eq!(
+        plain("[t][1] x\n\n[1]: https://e.example/a \"title\"\n[2]: b", 80),
+        "t (https://e.example/a) x\n\n[1]: https://e.example/a \"title\"\n[2]: b"
+    );
+    assert_eq!(plain(">", 80), "│");
+    assert_eq!(plain("a <!-- hidden --> b", 80), "a <!-- hidden --> b");
+}
+
+#[test]
+fn other_schemes_do_not_look_like_links() {
+    for url in ["javascript:alert(1)", "file:///notes.txt", "data:text/html,x"] {
+        let shown = rows(&format!("[c]({url})"), 80, &theme(), Style::new());
+        assert_eq!(shown[0].to_string(), format!("c ({url})"));
+        assert_eq!(shown[0].spans[0].style, Style::new());
+    }
+}
+
+#[test]
+fn escapes_and_entities_reach_no_row() {
+    let source = "A\u{1b}]52;c;ZQ==\u{7}B `\u{1b}[31mC` [D\u{1b}[5m](http://e.x/\u{7}) &#27;[2J E\n\n    F\u{1b}[1m\n";
+    let shown = plain(source, 80);
+    assert!(!shown.replace('\n', "").contains(char::is_control), "{shown:?}");
+    assert!(!shown.contains("52;c"), "{shown:?}");
+    let letters: String = shown.chars().filter(char::is_ascii_uppercase).take(6).collect();
+    assert_eq!(letters, "ABCDJE", "{shown:?}");
+}
+
 /// Texts made of what Markdown gives a meaning to.
 fn markdown() -> impl Strategy<Value = String> {
     let token = prop::sample::select(vec![
