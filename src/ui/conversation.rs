@@ -281,10 +281,14 @@ impl Conversation {
             Some(Body::Banner(banner)) => banner.tells(warning),
             _ => false,
         };
-        if !told {
-            self.push(Body::Remark(Remark::warning(warning)));
+        let remark = Remark::warning(warning);
+        let again = matches!(self.last_body(), Some(Body::Remark(last)) if *last == remark);
+        if told || again {
+            return false;
         }
-        !told
+        self.close_answer();
+        self.push(Body::Remark(remark));
+        true
     }
 
     fn end(
@@ -420,7 +424,12 @@ impl Conversation {
     }
 
     fn latest_openable(&self) -> Option<usize> {
-        self.items.iter().rposition(|item| item.can_open() && !matches!(item.body, Body::Banner(_)))
+        let opens = |at: &usize| {
+            self.items
+                .get(*at)
+                .is_some_and(|item| item.can_open() && !matches!(item.body, Body::Banner(_)))
+        };
+        self.pane.in_view().find(opens).or_else(|| (0..self.items.len()).rev().find(opens))
     }
 
     fn toggle(&mut self, at: Option<usize>) {
@@ -429,6 +438,9 @@ impl Conversation {
         item.open = !item.open;
         item.change(|_| ());
         self.pane.hold(at);
+        if self.pane.in_view().all(|seen| seen != at) {
+            self.pane.reveal(at);
+        }
     }
 }
 

@@ -48,19 +48,70 @@ struct Settled {
     outcome: Arc<Outcome>,
     took: Duration,
     result: Plain,
-    /// What the model was told, where that is not the result.
-    model_saw: Option<Plain>,
+    model_saw: Saw,
+}
+
+/// What the model was told.
+#[derive(Debug)]
+enum Saw {
+    /// The result.
+    Same,
+    /// The result, behind a line of the program.
+    Framed(String),
+    /// Something else: a part of it, or a sentence.
+    Other(Plain),
+}
+
+impl Saw {
+    fn of(result: &str, for_model: &str) -> Self {
+        let (result, told) = (result.trim(), for_model.trim());
+        match told.strip_suffix(result) {
+            Some("") => Self::Same,
+            Some(frame) if !result.is_empty() && frame.ends_with('\n') => {
+                Self::Framed(frame.trim_end().to_owned())
+            }
+            _ => Self::Other(Plain::new(for_model)),
+        }
+    }
+
+    /// Parts of an open card.
+    fn parts(&self) -> usize {
+        match self {
+            Self::Same => 0,
+            Self::Framed(_) => 1,
+            Self::Other(told) => told.pieces().max(1),
+        }
+    }
+
+    fn rows(&self, part: usize, paper: &Paper<'_>) -> Vec<Row> {
+        let theme = paper.theme;
+        match self {
+            Self::Same => Vec::new(),
+            Self::Framed(frame) => {
+                let mut rows = vec![title("the model saw the same, after this", paper)];
+                rows.extend(wrapped(frame, paper.width, theme.muted));
+                rows
+            }
+            Self::Other(told) => {
+                let mut rows = Vec::new();
+                if part == 0 {
+                    rows.push(title(&format!("the model saw · {}", size(told.raw())), paper));
+                }
+                rows.extend(told.rows(part, paper.width, theme.text));
+                rows
+            }
+        }
+    }
 }
 
 impl Settled {
     fn new(outcome: &Arc<Outcome>, took: Duration, for_model: &str) -> Self {
         let result = result::text_of(outcome);
-        let differs = result.trim() != for_model.trim();
         Self {
             outcome: Arc::clone(outcome),
             took,
+            model_saw: Saw::of(&result, for_model),
             result: Plain::new(&result),
-            model_saw: differs.then(|| Plain::new(for_model)),
         }
     }
 }
@@ -125,10 +176,7 @@ impl Card {
     /// The first part is the head; an open card has the pieces of its result after it.
     pub(super) fn parts(&self, open: bool) -> usize {
         match (&self.state, open) {
-            (State::Done(settled), true) => {
-                1 + settled.result.pieces()
-                    + settled.model_saw.as_ref().map_or(0, |saw| saw.pieces().max(1))
-            }
+            (State::Done(settled), true) => 1 + settled.result.pieces() + settled.model_saw.parts(),
             _ => 1,
         }
     }
@@ -234,14 +282,7 @@ impl Card {
                 other => settled.result.rows(piece, paper.width, result_style(other, paper.theme)),
             };
         }
-        let Some(saw) = &settled.model_saw else { return Vec::new() };
-        let piece = piece - settled.result.pieces();
-        let mut rows = Vec::new();
-        if piece == 0 {
-            rows.push(title(&format!("the model saw · {}", size(saw.raw())), paper));
-        }
-        rows.extend(saw.rows(piece, paper.width, paper.theme.text));
-        rows
+        settled.model_saw.rows(piece - settled.result.pieces(), paper)
     }
 
     /// What copying takes: the result, or the arguments while there is none.
@@ -265,9 +306,9 @@ impl Card {
                     human::duration(settled.took),
                     settled.result.raw()
                 );
-                if let Some(saw) = &settled.model_saw {
+                if let Saw::Other(told) = &settled.model_saw {
                     out.push_str("\n[the model saw]\n");
-                    out.push_str(saw.raw());
+                    out.push_str(told.raw());
                 }
                 out
             }

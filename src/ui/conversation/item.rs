@@ -60,7 +60,7 @@ pub(super) struct Reasoning {
 }
 
 /// One line of the program.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Remark {
     kind: RemarkKind,
     words: String,

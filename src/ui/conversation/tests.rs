@@ -373,6 +373,18 @@ fn open_card_shows_arguments_result_and_what_the_model_saw() {
 }
 
 #[test]
+fn result_that_the_model_saw_whole_is_not_shown_twice() {
+    let mut scene = Scene::new();
+    scene.ask("q");
+    scene.call(1, done(Outcome::Ok(said("fine")), "[Result of a server]\nfine"));
+    scene.screen(80, 20);
+    scene.go(Move::Toggle);
+    let screen = scene.screen(80, 20);
+    assert_eq!(screen.matches("fine").count(), 1, "{screen}");
+    assert!(screen.contains("[Result of a server]"), "{screen}");
+}
+
+#[test]
 fn structured_result_that_the_text_says_already_is_not_repeated() {
     let output = ToolOutput {
         content: vec![Content::Text("{\"total\":2}".into())],
