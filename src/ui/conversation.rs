@@ -219,7 +219,7 @@ impl Conversation {
         if self.turn != Some(turn) || chunk.is_empty() {
             return false;
         }
-        if let Some(Body::Answer(answer)) = self.last_body()
+        if let Some(Item { body: Body::Answer(answer), .. }) = self.current()
             && answer.streaming
         {
             answer.document.push(chunk);
@@ -238,7 +238,7 @@ impl Conversation {
         if self.turn != Some(turn) || chunk.is_empty() {
             return false;
         }
-        if let Some(item) = self.last_item()
+        if let Some(item) = self.current()
             && matches!(item.body, Body::Reasoning(_))
         {
             item.change(|body| {
@@ -282,11 +282,11 @@ impl Conversation {
             _ => false,
         };
         let remark = Remark::warning(warning);
-        let again = matches!(self.last_body(), Some(Body::Remark(last)) if *last == remark);
+        let last = self.items.iter().rev().nth(1).map(|item| &item.body);
+        let again = matches!(last, Some(Body::Remark(last)) if *last == remark);
         if told || again {
             return false;
         }
-        self.close_answer();
         self.push(Body::Remark(remark));
         true
     }
@@ -308,7 +308,7 @@ impl Conversation {
                 | TurnEnd::Failed { .. }
                 | TurnEnd::Length
         );
-        if broken && let Some(item) = self.last_item() {
+        if broken && let Some(item) = self.current() {
             item.change(|body| {
                 if let Body::Answer(answer) = body
                     && answer.streaming
@@ -351,17 +351,14 @@ impl Conversation {
         at
     }
 
-    fn last_item(&mut self) -> Option<&mut Item> {
-        let at = self.items.len().checked_sub(2)?;
-        self.items.get_mut(at)
-    }
-
-    fn last_body(&mut self) -> Option<&mut Body> {
-        self.last_item().map(|item| &mut item.body)
+    /// What the model or the user added last. Remarks may stand below it while it still grows.
+    fn current(&mut self) -> Option<&mut Item> {
+        let passing = |item: &&mut Item| matches!(item.body, Body::Remark(_) | Body::Tail(_));
+        self.items.iter_mut().rev().find(|item| !passing(item))
     }
 
     fn close_answer(&mut self) {
-        if let Some(Body::Answer(answer)) = self.last_body() {
+        if let Some(Item { body: Body::Answer(answer), .. }) = self.current() {
             answer.streaming = false;
         }
     }

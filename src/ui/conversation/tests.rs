@@ -620,6 +620,17 @@ fn plain_end_of_a_turn_adds_nothing() {
 }
 
 #[test]
+fn note_in_the_middle_of_an_answer_does_not_tear_it() {
+    let mut scene = Scene::new();
+    scene.ask("q").text("A **bo");
+    scene.conversation.note("copied");
+    scene.text("ld** word");
+    let screen = scene.screen(80, 10);
+    assert!(screen.contains("A bold word"), "{screen}");
+    assert_eq!(scene.conversation.copy_text().as_deref(), Some("A **bold** word"));
+}
+
+#[test]
 fn text_of_another_turn_is_ignored() {
     let mut scene = Scene::new();
     scene.ask("q").end(TurnEnd::Done);
