@@ -349,7 +349,7 @@ impl<'t> Writer<'t> {
 
     fn start_quote(&mut self) {
         self.open_block();
-        self.push_prefix(None, Piece::new("│ ", self.theme.muted));
+        self.push_prefix(None, Piece::new("▎ ", self.theme.accent));
         self.quotes.push(self.rows.len());
     }
 

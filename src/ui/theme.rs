@@ -96,6 +96,7 @@ impl Theme {
         Self {
             accent: plain.fg(Color::Blue),
             user: bold.fg(Color::Blue),
+            server: plain.fg(Color::Cyan),
             caution: bold.fg(Color::Magenta),
             danger: plain.fg(Color::Red),
             border: plain.fg(Color::Gray),

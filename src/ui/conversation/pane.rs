@@ -289,8 +289,7 @@ impl Pane {
             if self.top.part >= parts {
                 self.top = Spot { part: parts.saturating_sub(1), row: 0, ..self.top };
             }
-            let height = self.height_of(items, self.top.item, self.top.part);
-            self.top.row = self.top.row.min(height.saturating_sub(1));
+            self.carry_over(items, parts);
             self.following = self.top >= last;
         }
         if self.following {
@@ -302,6 +301,22 @@ impl Pane {
                 part,
                 row: self.height_of(items, item, part),
             });
+        }
+    }
+
+    /// A growing part may have been cut in two: the row at the top is in the next one then.
+    fn carry_over(&mut self, items: &[Item], parts: usize) {
+        loop {
+            let height = self.height_of(items, self.top.item, self.top.part);
+            if self.top.row < height {
+                return;
+            }
+            if self.top.part + 1 >= parts {
+                self.top.row = height.saturating_sub(1);
+                return;
+            }
+            self.top.row -= height;
+            self.top.part += 1;
         }
     }
 

@@ -118,7 +118,7 @@ fn nothing_that_was_said_is_hidden() {
         plain("[t][1] x\n\n[1]: https://e.example/a \"title\"\n[2]: b", 80),
         "t (https://e.example/a) x\n\n[1]: https://e.example/a \"title\"\n[2]: b"
     );
-    assert_eq!(plain(">", 80), "│");
+    assert_eq!(plain(">", 80), "▎");
     assert_eq!(plain("a <!-- hidden --> b", 80), "a <!-- hidden --> b");
 }
 
