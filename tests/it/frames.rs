@@ -366,7 +366,8 @@ fn every_view_can_be_drawn_at_every_size() {
 /// The right edges of the frames stand one above the other, whatever is inside.
 fn straight(frame: &str, columns: usize) {
     for row in frame.lines() {
-        let row = row.trim_matches('"');
+        // The backend adds what stands under wide characters.
+        let row = row.split("\" Hidden").next().unwrap_or(row).trim_matches('"');
         let mut cells = 0;
         let mut last = ' ';
         for c in row.chars() {
@@ -382,7 +383,9 @@ fn straight(frame: &str, columns: usize) {
 
 #[test]
 fn wide_characters_keep_the_frames_straight_and_leave_nothing_behind() {
-    for text in ["日本".repeat(12), "♻️ ❄️ done".to_owned(), "👨‍👩‍👧‍👦 family".to_owned(), "क्ष क्षेत्र".to_owned()] {
+    for text in
+        ["日本".repeat(12), "♻️ ❄️ done".to_owned(), "👨‍👩‍👧‍👦 family".to_owned(), "क्ष क्षेत्र".to_owned()]
+    {
         let mut screen = Screen::new((80, 24), Catalog::default());
         let before = screen.frame();
         screen.kinds(&text);

@@ -67,7 +67,8 @@ fn context(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     ]
     .into_iter()
     .map(|(name, tokens)| {
-        let cells = usize::try_from(tokens.saturating_mul(room).div_ceil(whole)).unwrap_or_default();
+        let cells =
+            usize::try_from(tokens.saturating_mul(room).div_ceil(whole)).unwrap_or_default();
         Line::from(vec![
             Span::styled(format!("{name:<10} "), look.theme.muted),
             Span::styled(format!("{:>8}  ", short(tokens)), look.theme.text),
