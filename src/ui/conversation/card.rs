@@ -145,7 +145,13 @@ impl Card {
         Self { name: name.to_owned(), arguments, by_user: false, state, since: now }
     }
 
-    pub(super) fn become_state(&mut self, state: &CallState, now: Instant) {
+    /// What is sent may have been edited since it was shown.
+    pub(super) fn update(&mut self, call: &Call, state: &CallState, now: Instant) {
+        self.arguments = Arguments::Json(Arc::clone(&call.arguments));
+        self.become_state(state, now);
+    }
+
+    fn become_state(&mut self, state: &CallState, now: Instant) {
         match state {
             CallState::Asking => self.state = State::Asking,
             CallState::Running { progress } => {

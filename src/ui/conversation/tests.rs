@@ -396,6 +396,18 @@ fn structured_result_that_the_text_says_already_is_not_repeated() {
 }
 
 #[test]
+fn edited_arguments_are_shown_as_they_are_sent() {
+    let mut scene = Scene::new();
+    scene.ask("q").call(1, CallState::Asking);
+    let Value::Object(arguments) = json!({"owner": "somebody else"}) else { return };
+    let edited = Call { arguments: Arc::new(arguments), ..call(1) };
+    let state = CallState::Running { progress: None };
+    scene.apply(Notice::CallChanged { call: Arc::new(edited), state });
+    let screen = scene.screen(80, 10);
+    assert!(screen.contains("somebody else") && !screen.contains("my-org"), "{screen}");
+}
+
+#[test]
 fn running_call_counts_seconds_and_a_settled_one_rests() {
     let mut scene = Scene::new();
     scene.ask("q");
