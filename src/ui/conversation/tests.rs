@@ -396,6 +396,17 @@ fn structured_result_that_the_text_says_already_is_not_repeated() {
 }
 
 #[test]
+fn json_in_one_line_is_indented_on_an_open_card_and_copied_as_it_came() {
+    let mut scene = Scene::new();
+    let json = r#"{"total":2,"ids":[41,7]}"#;
+    scene.ask("q").call(1, done(Outcome::Ok(said(json)), json));
+    scene.screen(80, 24);
+    scene.go(Move::Previous).go(Move::Toggle);
+    insta::assert_snapshot!("card_open_json", scene.screen(80, 24));
+    assert_eq!(scene.conversation.copy_text().as_deref(), Some(json));
+}
+
+#[test]
 fn edited_arguments_are_shown_as_they_are_sent() {
     let mut scene = Scene::new();
     scene.ask("q").call(1, CallState::Asking);
