@@ -119,11 +119,6 @@ pub fn cut(pieces: &[Piece], width: usize) -> Vec<Piece> {
     kept
 }
 
-/// [`cut`] for text of one style.
-pub fn cut_text(text: &str, width: usize) -> String {
-    cut(&[Piece::new(text, Style::new())], width).into_iter().map(|piece| piece.text).collect()
-}
-
 /// One row with something at its right end. The left part is cut where both do not fit; the right
 /// part goes first only when it alone does not fit.
 pub fn left_right(left: &[Piece], right: &[Piece], width: usize) -> Vec<Piece> {

@@ -44,7 +44,7 @@ pub fn json_rows(value: &Value, width: usize, theme: &Theme, limits: JsonLimits)
         .collect();
     if skipped > 0 {
         let note = format!("… {} more lines not shown", flow::figure(skipped));
-        rows.push(flow::row(vec![Piece::new(flow::cut_text(&note, width), theme.mark)]));
+        rows.push(flow::row(vec![Piece::new(text::cut(&note, width), theme.mark)]));
     }
     rows
 }

@@ -250,7 +250,7 @@ impl Card {
                 Arguments::Raw(raw) => {
                     let start: String = raw.chars().take(rest * 2).collect();
                     let clean = text::strict_line(&start).into_string();
-                    flow::push(&mut left, &flow::cut_text(&clean, rest), theme.muted);
+                    flow::push(&mut left, &text::cut(&clean, rest), theme.muted);
                 }
             }
         }
@@ -366,7 +366,7 @@ fn result_style(outcome: &Outcome, theme: &Theme) -> Style {
 }
 
 fn title(words: &str, paper: &Paper<'_>) -> Row {
-    let line = flow::cut_text(&format!("─ {words} "), paper.width);
+    let line = text::cut(&format!("─ {words} "), paper.width);
     let rest = paper.width.saturating_sub(text::width(&line)).min(24);
     flow::row(vec![Piece::new(line + &"─".repeat(rest), paper.theme.muted)])
 }
@@ -412,7 +412,7 @@ fn preview(settled: &Settled, paper: &Paper<'_>) -> Vec<Row> {
             flow::figure(left_out as u64),
             human::bytes(settled.result.raw().len() as u64)
         );
-        rows.push(flow::row(vec![Piece::new(flow::cut_text(&words, paper.width), theme.accent)]));
+        rows.push(flow::row(vec![Piece::new(text::cut(&words, paper.width), theme.accent)]));
     }
     rows
 }

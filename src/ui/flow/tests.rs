@@ -38,10 +38,11 @@ fn folding_loses_nothing_and_marks_what_continues() {
 
 #[test]
 fn cutting_ends_in_an_ellipsis_and_fits() {
-    assert_eq!(cut_text("日本語", 5), "日本…");
-    assert_eq!(cut_text("日本語", 4), "日…");
-    assert_eq!(cut_text("abc", 3), "abc");
-    assert_eq!(cut_text("abc", 0), "");
+    let cut = |text: &str, width| row(cut(&piece(text), width)).to_string();
+    assert_eq!(cut("日本語", 5), "日本…");
+    assert_eq!(cut("日本語", 4), "日…");
+    assert_eq!(cut("abc", 3), "abc");
+    assert_eq!(cut("abc", 0), "");
 }
 
 #[test]
