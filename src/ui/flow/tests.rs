@@ -26,6 +26,11 @@ fn wide_characters_count_two_cells_and_may_be_parted() {
 }
 
 #[test]
+fn closing_marks_do_not_begin_a_row() {
+    assert_eq!(plain(&wrap(&piece("日本語。日"), 6)), ["日本", "語。日"]);
+}
+
+#[test]
 fn indentation_after_a_line_break_stays() {
     assert_eq!(plain(&wrap(&piece("a\n    b c"), 20)), ["a", "    b c"]);
 }
