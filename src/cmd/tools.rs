@@ -92,7 +92,7 @@ pub fn render(catalog: &Catalog, only: Option<&ServerName>, paint: Paint) -> Str
         out.push_str(&notes(server, paint));
     }
     if only.is_none() {
-        catalog.warnings.iter().for_each(|warning| out.push_str(&output::warning(paint, warning)));
+        out.extend(catalog.warnings.iter().map(|warning| output::warning(paint, warning)));
     }
     out
 }
@@ -125,14 +125,14 @@ fn notes(server: &Server, paint: Paint) -> String {
     if !server.state.usable() {
         let stop = resolve::unavailable(server);
         let first = stop.message.lines().next().unwrap_or_default();
-        out.push_str(&format!("{}\n", paint.paint(Mark::Bad, text::line(first).as_str())));
+        out.extend([format!("{}\n", paint.paint(Mark::Bad, text::line(first).as_str()))]);
     }
     for tool in &server.filtered {
         let name = text::strict_line(&format!("{}/{}", server.name, tool.name));
         let reason = text::line(&tool.reason);
-        out.push_str(&format!("{} {name}: {reason}\n", paint.paint(Mark::Caution, "filtered:")));
+        out.extend([format!("{} {name}: {reason}\n", paint.paint(Mark::Caution, "filtered:"))]);
     }
-    server.warnings.iter().for_each(|warning| out.push_str(&output::warning(paint, warning)));
+    out.extend(server.warnings.iter().map(|warning| output::warning(paint, warning)));
     out
 }
 
