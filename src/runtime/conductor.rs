@@ -20,7 +20,7 @@ use super::{Setup, beginning, files, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
-use crate::domain::{Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
+use crate::domain::{Answer, Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
 use crate::mcp::ServerEvent;
 use crate::paths::Paths;
 use crate::permission::Rule;
@@ -80,7 +80,8 @@ pub(super) fn start(
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
     let remembered = beginning::remembered(setup.paths.as_ref(), &mut warnings);
     let agent = beginning::agent(&setup, remembered.rules);
-    let hub = Hub::new(&setup, warnings, ca.clone(), remembered.pins, server_events, tasks.clone());
+    let hub =
+        Hub::new(&setup, warnings, ca.as_ref(), remembered.pins, server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
@@ -133,7 +134,7 @@ impl Conductor {
                     Err(_) => break,
                 },
                 Some(news) = ears.inside.recv() => self.heard_inside(news),
-                Some(fault) = ears.faults.recv() => self.task_failed(fault),
+                Some(fault) = ears.faults.recv() => self.task_failed(&fault),
                 Some(event) = ears.servers.recv() => self.heard_server(event),
                 () = sleep_until(due), if due.is_some() => self.show_catalog(),
                 Some(report) = ears.model.recv(), if self.outbox.has_room() => {
@@ -147,7 +148,13 @@ impl Conductor {
     fn asked(&mut self, op: Op) {
         match op {
             Op::Submit { text } => self.drive(Event::Submitted { text }),
-            Op::Answer { call, answer } => self.drive(Event::Answered { call, answer }),
+            Op::Answer { call, answer } => {
+                if matches!(answer, Answer::Session | Answer::Always) {
+                    // The catalog's marks follow the grant.
+                    self.hub.permissions_changed();
+                }
+                self.drive(Event::Answered { call, answer });
+            }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
             Op::Interrupt => self.drive(Event::Interrupted),
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
@@ -195,7 +202,7 @@ impl Conductor {
         }
     }
 
-    fn task_failed(&mut self, fault: Fault) {
+    fn task_failed(&mut self, fault: &Fault) {
         self.warn(Warning::new(
             Source::Program,
             format!("A part of the program stopped ({}): {}.", fault.task, fault.message),
@@ -212,7 +219,7 @@ impl Conductor {
         let catalog = self.hub.snapshot(self.agent.policy());
         self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.drive(Event::CatalogChanged { catalog });
-        if let (Some(pins), Some(paths)) = (self.hub.pins_to_save(), self.paths.clone()) {
+        if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
             self.on_disk(move || files::merge_pins(&paths, &pins));
         }
     }

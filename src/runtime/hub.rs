@@ -91,7 +91,7 @@ impl Hub {
     pub(super) fn new(
         setup: &Setup,
         warnings: Vec<Warning>,
-        ca: Option<Arc<[u8]>>,
+        ca: Option<&Arc<[u8]>>,
         pins: Pinboard,
         events: mpsc::Sender<ServerEvent>,
         tasks: Tasks,
@@ -100,7 +100,7 @@ impl Hub {
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
-            let spec = spec::of(server, mcp, ca.clone());
+            let spec = spec::of(server, mcp, ca.cloned());
             let why_off = match &server.disabled {
                 Some(reason) => Some(reason.clone()),
                 None => left_out.then(|| "not needed for this command".to_owned()),
@@ -206,7 +206,10 @@ impl Hub {
     /// Connects a server again, or all that are not usable.
     pub(super) fn reconnect(&mut self, server: Option<&ServerName>) {
         for link in &mut self.links {
-            let meant = server.map_or(!link.state.usable(), |name| link.name == *name);
+            let meant = match server {
+                Some(name) => link.name == *name,
+                None => !link.state.usable(),
+            };
             if !meant || matches!(link.state, ServerState::Disabled { .. }) {
                 continue;
             }
@@ -259,9 +262,9 @@ impl Hub {
         }
     }
 
-    /// The pins, if they changed since they were last asked for.
-    pub(super) fn pins_to_save(&mut self) -> Option<crate::pin::Pins> {
-        self.pins.to_save()
+    /// Changes of pins since they were last asked for.
+    pub(super) fn take_pin_changes(&mut self) -> Option<crate::pin::Pins> {
+        self.pins.take_changes()
     }
 
     /// Asks every client to end in order.

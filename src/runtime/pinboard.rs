@@ -58,7 +58,7 @@ impl Pinboard {
     }
 
     /// The changes since they were last asked for, if there are any.
-    pub(super) fn to_save(&mut self) -> Option<Pins> {
+    pub(super) fn take_changes(&mut self) -> Option<Pins> {
         (!self.changes.servers.is_empty()).then(|| std::mem::take(&mut self.changes))
     }
 }
@@ -100,8 +100,8 @@ mod tests {
     fn nothing_is_news_on_an_endpoint_that_was_never_seen() {
         let mut board = Pinboard::default();
         assert_eq!(board.see(AT, &id("t"), &definition("a")).1, PinState::Known);
-        assert!(board.to_save().is_some());
-        assert!(board.to_save().is_none());
+        assert!(board.take_changes().is_some());
+        assert!(board.take_changes().is_none());
     }
 
     #[test]
@@ -115,10 +115,10 @@ mod tests {
     fn a_changed_definition_stays_changed_until_it_is_allowed() {
         let mut board = remembered(&definition("a"));
         assert_eq!(board.see(AT, &id("t"), &definition("b")).1, PinState::Changed);
-        assert!(board.to_save().is_none());
+        assert!(board.take_changes().is_none());
         assert!(board.allow(AT, &id("t"), &definition("b")));
         assert_eq!(board.see(AT, &id("t"), &definition("b")).1, PinState::Known);
         assert!(!board.allow(AT, &id("t"), &definition("b")));
-        assert!(board.to_save().is_some());
+        assert!(board.take_changes().is_some());
     }
 }

@@ -61,10 +61,8 @@ impl Face {
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, waiting).await {
-            Ok(picked) => picked,
-            Err(_) => panic!("never: {what}; seen: {:#?}", self.seen),
-        }
+        let picked = tokio::time::timeout(PATIENCE, waiting).await.ok();
+        picked.unwrap_or_else(|| panic!("never: {what}; seen: {:#?}", self.seen))
     }
 
     async fn catalog(&mut self, holds: impl Fn(&Catalog) -> bool) -> Arc<Catalog> {
