@@ -7,6 +7,7 @@
 mod auth;
 mod mcp;
 mod model;
+pub mod one;
 pub(super) mod rule;
 mod server;
 mod ui;
