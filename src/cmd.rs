@@ -1,1 +1,3 @@
 //! Subcommands, one a file.
+
+pub mod config;

@@ -1,1 +1,244 @@
 //! `tracing` into a rolling file, redacted; never to the terminal.
+//!
+//! The file is written by a thread of its own that sleeps while nothing is logged. Every secret it
+//! was told of is taken out of every line, whoever wrote it; libraries that log headers and
+//! addresses are held to warnings.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use secrecy::{ExposeSecret, SecretString};
+use tracing::Subscriber;
+use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::layer::SubscriberExt as _;
+
+use crate::paths::Paths;
+use crate::store;
+
+/// Days of log that are kept.
+const MAX_FILES: usize = 7;
+/// Lines that wait for the disk; beyond that lines are dropped rather than the program held up.
+const BUFFERED_LINES: usize = 4096;
+/// Shorter secrets are not looked for: they would take ordinary words apart.
+const SHORTEST_SECRET: usize = 6;
+/// Libraries that log headers and addresses below warnings.
+const TALKATIVE: [&str; 8] =
+    ["hyper", "hyper_util", "h2", "reqwest", "rustls", "rustls_platform_verifier", "rmcp", "tower"];
+
+/// The levels that `--log-level` takes.
+pub const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// Not one of [`LEVELS`].
+    #[error("`{0}` is no log level; allowed: off, error, warn, info, debug, trace")]
+    Level(String),
+    /// Its directory cannot be made.
+    #[error(transparent)]
+    Store(#[from] store::StoreError),
+    /// Its file cannot be opened.
+    #[error("cannot open a log file in {}: {source}", dir.display())]
+    Open {
+        /// Where.
+        dir: PathBuf,
+        /// Why.
+        source: tracing_appender::rolling::InitError,
+    },
+    /// Something else in this process logs already.
+    #[error("logging was set up already")]
+    Again(#[from] tracing::subscriber::SetGlobalDefaultError),
+}
+
+/// Keeps the log going; dropping it writes what is left.
+#[derive(Debug)]
+pub struct LogGuard {
+    secrets: Secrets,
+    _worker: WorkerGuard,
+}
+
+impl LogGuard {
+    /// Takes these out of every line from now on.
+    pub fn hide(&self, secrets: impl IntoIterator<Item = SecretString>) {
+        let mut all = self.secrets.0.write().unwrap_or_else(PoisonError::into_inner);
+        all.extend(
+            secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHORTEST_SECRET),
+        );
+    }
+}
+
+/// Starts logging. `None`, and nothing is written, where there are no paths or the level is `off`.
+pub fn init(paths: Option<&Paths>, level: &str) -> Result<Option<LogGuard>, LogError> {
+    let level = parse_level(level)?;
+    let Some(paths) = paths.filter(|_| level != LevelFilter::OFF) else { return Ok(None) };
+    let (writer, guard) = open(paths)?;
+    tracing::subscriber::set_global_default(subscriber(writer, level))?;
+    Ok(Some(guard))
+}
+
+fn parse_level(word: &str) -> Result<LevelFilter, LogError> {
+    let known = LEVELS.iter().find(|level| level.eq_ignore_ascii_case(word));
+    known.and_then(|level| level.parse().ok()).ok_or_else(|| LogError::Level(word.to_owned()))
+}
+
+fn open(paths: &Paths) -> Result<(NonBlocking, LogGuard), LogError> {
+    let dir = paths.log_dir();
+    store::private_dir(&dir)?;
+    let file = RollingFileAppender::builder()
+        .rotation(Rotation::DAILY)
+        .filename_prefix("mini-me")
+        .filename_suffix("log")
+        .max_log_files(MAX_FILES)
+        .build(&dir)
+        .map_err(|source| LogError::Open { dir: dir.clone(), source })?;
+    let secrets = Secrets::default();
+    let writer = Redacting { file, dir, closed_on: None, secrets: secrets.clone() };
+    let (writer, worker) = tracing_appender::non_blocking::NonBlockingBuilder::default()
+        .buffered_lines_limit(BUFFERED_LINES)
+        .thread_name("log")
+        .finish(writer);
+    Ok((writer, LogGuard { secrets, _worker: worker }))
+}
+
+fn subscriber<W>(writer: W, level: LevelFilter) -> impl Subscriber + Send + Sync
+where
+    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(writer);
+    tracing_subscriber::registry().with(targets(level)).with(lines)
+}
+
+/// Everything of ours at `level`; of others no more than warnings.
+fn targets(level: LevelFilter) -> Targets {
+    let others = level.min(LevelFilter::WARN);
+    let all = Targets::new().with_default(others).with_target("mini_me_tui", level);
+    TALKATIVE.iter().fold(all, |all, library| all.with_target(*library, others))
+}
+
+/// What is taken out of every line.
+#[derive(Debug, Clone, Default)]
+struct Secrets(Arc<RwLock<Vec<SecretString>>>);
+
+impl Secrets {
+    /// `line` without any of them; `None` if it holds none.
+    fn redact(&self, line: &[u8]) -> Option<String> {
+        let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(line);
+        let found: Vec<&str> = secrets
+            .iter()
+            .map(ExposeSecret::expose_secret)
+            .filter(|secret| text.contains(secret))
+            .collect();
+        if found.is_empty() {
+            return None;
+        }
+        Some(found.iter().fold(text.into_owned(), |text, secret| text.replace(secret, "…hidden…")))
+    }
+}
+
+/// Writes lines without secrets, and keeps the files for this user alone.
+struct Redacting {
+    file: RollingFileAppender,
+    dir: PathBuf,
+    /// The day whose file was closed to others.
+    closed_on: Option<time::Date>,
+    secrets: Secrets,
+}
+
+impl Redacting {
+    /// The appender creates each day's file with the usual permissions.
+    fn close_to_others(&mut self) {
+        let today = time::OffsetDateTime::now_utc().date();
+        if self.closed_on == Some(today) {
+            return;
+        }
+        self.closed_on = Some(today);
+        #[cfg(unix)]
+        for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
+            let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+            // The directory is closed to others as well, so a failure opens nothing.
+            drop(std::fs::set_permissions(entry.path(), permissions));
+        }
+    }
+}
+
+impl Write for Redacting {
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        match self.secrets.redact(line) {
+            Some(clean) => self.file.write_all(clean.as_bytes())?,
+            None => self.file.write_all(line)?,
+        }
+        self.close_to_others();
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(dir: &std::path::Path) -> Paths {
+        let at = dir.join("home");
+        Paths { config: at.clone(), state: at.clone(), data: at }
+    }
+
+    fn logged(paths: &Paths) -> String {
+        let mut text = String::new();
+        for entry in std::fs::read_dir(paths.log_dir()).unwrap() {
+            text.push_str(&std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        }
+        text
+    }
+
+    #[test]
+    fn lines_reach_the_file_without_the_secrets() {
+        let dir = tempfile::tempdir().unwrap();
+        let paths = paths(dir.path());
+        let (writer, guard) = open(&paths).unwrap();
+        guard.hide([SecretString::from("tok-EXAMPLE-1"), SecretString::from("a")]);
+        tracing::subscriber::with_default(subscriber(writer, LevelFilter::TRACE), || {
+            tracing::trace!(token = "tok-EXAMPLE-1", "a trace with tok-EXAMPLE-1");
+            tracing::debug!(target: "hyper::client", "a header");
+            tracing::warn!(target: "reqwest", "a warning \u{1b}[2J");
+        });
+        drop(guard);
+        let text = logged(&paths);
+        assert!(text.contains("a trace with …hidden…"), "{text}");
+        assert!(!text.contains("EXAMPLE") && !text.contains("a header"), "{text}");
+        assert!(text.contains("a warning") && !text.contains('\u{1b}'), "{text}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn log_files_are_for_this_user_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let paths = paths(dir.path());
+        let (writer, guard) = open(&paths).unwrap();
+        tracing::subscriber::with_default(subscriber(writer, LevelFilter::INFO), || {
+            tracing::info!("a line");
+        });
+        drop(guard);
+        for entry in std::fs::read_dir(paths.log_dir()).unwrap() {
+            let mode = entry.unwrap().metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn without_paths_or_with_off_nothing_is_logged() {
+        let dir = tempfile::tempdir().unwrap();
+        assert!(init(None, "trace").unwrap().is_none());
+        assert!(init(Some(&paths(dir.path())), "off").unwrap().is_none());
+        assert!(!dir.path().join("home").exists());
+        assert!(matches!(init(None, "loud"), Err(LogError::Level(_))));
+    }
+}

@@ -7,6 +7,7 @@
 mod auth;
 mod mcp;
 mod model;
+pub mod one;
 pub(super) mod rule;
 mod server;
 mod ui;
@@ -142,6 +143,6 @@ fn path_of(context: &Context<'_>, written: &str) -> std::path::PathBuf {
     let home = written.strip_prefix("~/").zip((context.env)("HOME"));
     match home {
         Some((rest, home)) => Path::new(&home).join(rest),
-        None => context.file.parent().unwrap_or(Path::new("")).join(written),
+        None => context.file.parent().unwrap_or_else(|| Path::new("")).join(written),
     }
 }

@@ -53,7 +53,7 @@ pub(super) const GUARDS: [&str; 6] =
 const NEAR: usize = 2;
 
 /// What people write when they mean one of our keys: (their word without separators, our key).
-const SYNONYMS: [(&str, &str); 50] = [
+const SYNONYMS: &[(&str, &str)] = &[
     ("allow", "tools"),
     ("allowed", "tools"),
     ("allowedtools", "tools"),

@@ -25,6 +25,21 @@ pub struct Config {
     pub keys: BTreeMap<String, String>,
 }
 
+impl Config {
+    /// Every secret that was read from the environment: what no log and no screen may hold.
+    pub fn secrets(&self) -> Vec<SecretString> {
+        let of_model = self.model.iter().filter_map(|model| model.api_key.clone());
+        let of_servers = self.mcp.servers.iter().flat_map(|server| {
+            let auth = server.auth.iter().map(|auth| match auth {
+                Auth::Bearer { token, .. } => token.clone(),
+                Auth::ApiKey { key, .. } => key.clone(),
+            });
+            auth.chain(server.headers_env.iter().map(|(_, _, value)| value.clone()))
+        });
+        of_model.chain(of_servers).collect()
+    }
+}
+
 /// Which protocol the model's endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
@@ -76,7 +91,8 @@ pub struct McpConfig {
     pub pins: PinMode,
     /// A file with further certificate authorities, in PEM.
     pub ca_file: Option<PathBuf>,
-    /// The servers, in the order of the file. Refused entries are not here but in the warnings.
+    /// The servers, in the order of the file. Refused entries are not here but in
+    /// [`Loaded::refused`](super::Loaded::refused).
     pub servers: Vec<ServerConfig>,
 }
 

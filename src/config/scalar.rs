@@ -57,14 +57,16 @@ fn parse_duration(text: &str) -> Option<Duration> {
 
 /// A duration in the largest unit that shows it exactly, as the file would write it.
 pub fn show_duration(time: Duration) -> String {
+    const UNITS: [(u128, u128, &str); 3] = [(3_600_000, 1, "h"), (60_000, 2, "m"), (1000, 1, "s")];
     let millis = time.as_millis();
-    let (number, unit) = match millis {
-        _ if millis % 1000 != 0 => (millis, "ms"),
-        _ if millis % 3_600_000 == 0 => (millis / 3_600_000, "h"),
-        _ if millis % 60_000 == 0 && millis > 60_000 => (millis / 60_000, "m"),
-        _ => (millis / 1000, "s"),
+    // One minute is shown as `60s`, as people write it.
+    let fits = |(unit, least, _): &&(u128, u128, &str)| {
+        millis.is_multiple_of(*unit) && millis / unit >= *least
     };
-    format!("{number}{unit}")
+    UNITS
+        .iter()
+        .find(fits)
+        .map_or_else(|| format!("{millis}ms"), |(unit, _, word)| format!("{}{word}", millis / unit))
 }
 
 /// `5/min`: how many calls in how long.

@@ -8,10 +8,12 @@ use crate::text;
 pub(super) const HIDDEN: &str = "…hidden…";
 /// Longest excerpt of a file that a message shows, in characters.
 const MAX_EXCERPT: usize = 160;
+/// How much of a line is looked at, in characters.
+const MAX_READ: usize = 4096;
 /// Longest value that a message quotes, in characters.
 const MAX_QUOTE: usize = 60;
 
-const SECRET_WORDS: [&str; 22] = [
+const SECRET_WORDS: &[&str] = &[
     "auth",
     "authorization",
     "authentication",
@@ -35,7 +37,7 @@ const SECRET_WORDS: [&str; 22] = [
     "jwt",
     "pat",
 ];
-const SECRET_PARTS: [&str; 8] = [
+const SECRET_PARTS: &[&str] = &[
     "apikey",
     "accesskey",
     "secretkey",
@@ -45,7 +47,7 @@ const SECRET_PARTS: [&str; 8] = [
     "password",
     "clientsecret",
 ];
-const SECRET_STARTS: [&str; 26] = [
+const SECRET_STARTS: &[&str] = &[
     "sk-",
     "sk_",
     "pk-",
@@ -142,13 +144,18 @@ pub(super) fn quote(value: &str) -> String {
 /// A line of the file for a message: what looks like a secret is hidden, also everything after a
 /// key that names one, and every long word of a line that shows no key at all.
 pub(super) fn excerpt(line: &str) -> String {
-    let line = line.trim_end_matches(['\r', '\n']);
+    let line: String = line
+        .trim_end_matches(['\r', '\n'])
+        .chars()
+        .take(MAX_READ)
+        .map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c })
+        .collect();
     let keyless = !line.contains(':') && !line.trim_start().starts_with(['#', '-']);
     let mut shown = String::new();
     let mut word = String::new();
     let mut before = String::new();
     let mut hide = if keyless { Hide::Long } else { Hide::Secrets };
-    for c in line.chars().take(4096).chain(std::iter::once('\n')) {
+    for c in line.chars().chain(std::iter::once('\n')) {
         if !" \t,{}[]\"'\n".contains(c) {
             word.push(c);
             continue;

@@ -165,13 +165,13 @@ fn server_section(
         from.value("url", crate::redact::url(&server.url)),
     ];
     section.extend(server.auth.as_ref().map(|auth| ("auth".to_owned(), auth_section(auth, from))));
-    section.push(match server.permissions {
-        Some(mode) => from.value("permissions", mode.word()),
-        None => {
-            let value = Json::from(config.mcp.permissions.word());
-            ("permissions".to_owned(), Shown::Value(value, "mcp.permissions".to_owned()))
-        }
-    });
+    let inherited = || {
+        let value = Json::from(config.mcp.permissions.word());
+        ("permissions".to_owned(), Shown::Value(value, "mcp.permissions".to_owned()))
+    };
+    section.push(
+        server.permissions.map_or_else(inherited, |mode| from.value("permissions", mode.word())),
+    );
     section.extend(from.given("tools", server.tools.as_deref().map(patterns)));
     if !server.exclude_tools.is_empty() {
         section.push(from.value("excludeTools", patterns(&server.exclude_tools)));
@@ -276,16 +276,16 @@ fn write_section(out: &mut String, section: &[(String, Shown)], depth: usize) {
 }
 
 fn write_entry(out: &mut String, key: &str, shown: &Shown, depth: usize) {
-    let key = scalar_text(key);
+    out.push_str(&scalar_text(key));
     match shown {
-        Shown::Value(value, origin) => write_value(out, &format!("{key}: "), value, origin),
+        Shown::Value(value, origin) => write_value(out, ": ", value, origin),
         Shown::Section(section) => {
-            out.push_str(&format!("{key}:\n"));
+            out.push_str(":\n");
             write_section(out, section, depth + 1);
         }
-        Shown::List(items) if items.is_empty() => out.push_str(&format!("{key}: []\n")),
+        Shown::List(items) if items.is_empty() => out.push_str(": []\n"),
         Shown::List(items) => {
-            out.push_str(&format!("{key}:\n"));
+            out.push_str(":\n");
             for item in items {
                 write_item(out, item, depth + 1);
             }
@@ -318,10 +318,13 @@ fn write_value(out: &mut String, before: &str, value: &Json, origin: &str) {
         Json::String(text) => scalar_text(text),
         other => other.to_string(),
     };
+    out.push_str(before);
+    out.push_str(&value);
     let begun = out.rsplit('\n').next().unwrap_or_default().chars().count();
-    let line = format!("{before}{value}");
-    let gap = COMMENTS.saturating_sub(begun + line.chars().count()).max(2);
-    out.push_str(&format!("{line}{}# {origin}\n", " ".repeat(gap)));
+    out.push_str(&" ".repeat(COMMENTS.saturating_sub(begun).max(2)));
+    out.push_str("# ");
+    out.push_str(origin);
+    out.push('\n');
 }
 
 /// A text as YAML reads it back: bare where that is the same text, quoted as in JSON elsewhere.

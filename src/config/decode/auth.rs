@@ -52,11 +52,12 @@ pub(super) fn decode(context: &mut Context<'_>, node: &Node, path: &str) -> Resu
         ));
     };
     let field = fields.path_of("type");
-    match scalar::choice(kind, &field, &[("bearer", true), ("apiKey", false)])? {
-        true => bearer(context, &fields),
-        false => api_key(context, &fields),
-    }
+    let kinds: [(&str, Decode); 2] = [("bearer", bearer), ("apiKey", api_key)];
+    let decode = scalar::choice(kind, &field, &kinds)?;
+    decode(context, &fields)
 }
+
+type Decode = fn(&Context<'_>, &Fields<'_>) -> Result<Read, Problem>;
 
 fn bearer(context: &Context<'_>, fields: &Fields<'_>) -> Result<Read, Problem> {
     let Variable { name, value } = named(context, fields, "tokenEnv")?;
@@ -161,12 +162,15 @@ fn is_variable(name: &str) -> bool {
         && chars.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+/// Headers with the variable and value of each, or why the server cannot have them at the moment.
+pub(super) type ReadHeaders = Result<Vec<(String, String, SecretString)>, Problem>;
+
 /// Decodes `headersEnv:`: header → variable. The inner error disables the server.
 pub(super) fn headers_env(
     context: &Context<'_>,
     node: &Node,
     path: &str,
-) -> Result<Result<Vec<(String, String, SecretString)>, Problem>, Problem> {
+) -> Result<ReadHeaders, Problem> {
     let fields = Fields::of(node, path, "a map of headers and variables")?;
     let mut headers = Vec::new();
     let mut absent = None;

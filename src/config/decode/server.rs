@@ -113,7 +113,7 @@ fn unknown_keys(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Proble
         if excludes(entry) {
             problem.what.push_str("; it is read as that");
         } else if let Some(guard) = keys::near_guard(&entry.key) {
-            problem.what.push_str(&format!("; `{guard}` guards what the server may do"));
+            problem.what = format!("{}; `{guard}` guards what the server may do", problem.what);
             closes = true;
         } else if let Some(literal) = literal {
             problem = literal;

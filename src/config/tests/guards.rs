@@ -15,7 +15,7 @@ fn entry(lines: &str) -> String {
         "mcp:\n  permissions: auto\n  servers:\n    - name: a\n      url: http://127.0.0.1/mcp\n",
     );
     for line in lines.lines() {
-        text.push_str(&format!("      {line}\n"));
+        text = format!("{text}      {line}\n");
     }
     text
 }
@@ -250,7 +250,7 @@ fn misspelt() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn no_text_panics(text in "(?s)[-a-z:{}\\[\\]&*!|>'\"#%@`,?\\n \\t0-9.~<$\\PC]{0,120}") {
-        let _ = with_env(&text, &[("a", "b")]);
+        drop(with_env(&text, &[("a", "b")]));
     }
 
     #[test]
@@ -261,8 +261,8 @@ proptest! {
         ]),
         value in "[-a-z:{}\\[\\]'\"$@/?=.~0-9<\\PC]{0,30}",
     ) {
-        let _ = with_env(&entry(&format!("{key}: {value}")), &[("x", "y")]);
-        let _ = with_env(&format!("mcp:\n  {key}: {value}\nmodel:\n  {key}: {value}\n"), &[]);
+        drop(with_env(&entry(&format!("{key}: {value}")), &[("x", "y")]));
+        drop(with_env(&format!("mcp:\n  {key}: {value}\nmodel:\n  {key}: {value}\n"), &[]));
     }
 
     #[test]
@@ -273,7 +273,8 @@ proptest! {
         for server in &loaded.config.mcp.servers {
             // Only `excludeTools` in another spelling is read as meant: it can only take away.
             let excludes = key.to_lowercase().replace('_', "") == "excludetools";
-            prop_assert!(excludes && !server.exclude_tools.is_empty() || excludes && value == "[]", "{key}");
+            prop_assert!(excludes, "{key}");
+            prop_assert!(!server.exclude_tools.is_empty() || value == "[]", "{key}");
         }
         prop_assert!(!loaded.warnings.is_empty());
         let global = super::loaded(&format!("mcp:\n  permissions: auto\n  {key}: {value}\n"));

@@ -9,7 +9,7 @@ use crate::domain::Source;
 fn entry(lines: &str) -> String {
     let mut text = String::from("servers:\n  - name: a\n    url: http://127.0.0.1/mcp\n");
     for line in lines.lines() {
-        text.push_str(&format!("    {line}\n"));
+        text = format!("{text}    {line}\n");
     }
     text
 }

@@ -1,0 +1,182 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::domain::Mode;
+use crate::permission::{Pattern, RuleOrigin};
+
+fn home() -> (tempfile::TempDir, Paths) {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().join("state");
+    let paths = Paths { config: at.clone(), state: at.clone(), data: at };
+    (dir, paths)
+}
+
+fn rule(tool: &str) -> Rule {
+    Rule {
+        tool: Pattern(tool.to_owned()),
+        when: Vec::new(),
+        read_only: None,
+        permissions: Mode::Auto,
+        max_calls: None,
+        pin: Some("ab".to_owned()),
+        origin: RuleOrigin { file: None, line: None },
+    }
+}
+
+fn pins(endpoint: &str, tool: &str, fingerprint: &str, allowed: bool) -> Pins {
+    let pin = Pin { fingerprint: fingerprint.to_owned(), allowed };
+    let tools = BTreeMap::from([(tool.to_owned(), pin)]);
+    Pins { servers: BTreeMap::from([(endpoint.to_owned(), tools)]) }
+}
+
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::metadata(path).map(|metadata| metadata.permissions().mode() & 0o777).unwrap_or_default()
+}
+
+#[test]
+fn rules_are_added_and_read_back_with_their_place() {
+    let (_dir, paths) = home();
+    append_rule(&paths, &"a".into(), &rule("read")).unwrap();
+    append_rule(&paths, &"b".into(), &rule("x: \"y\" # *")).unwrap();
+    let (rules, warnings) = read_rules(&paths);
+    assert_eq!(warnings, []);
+    assert_eq!(rules.len(), 2);
+    assert_eq!(rules[1].0, "b".into());
+    assert_eq!(rules[1].1.tool, Pattern("x: \"y\" # *".to_owned()));
+    assert_eq!(rules[1].1.pin.as_deref(), Some("ab"));
+    assert_eq!(rules[1].1.origin.file, Some(paths.rules_file()));
+}
+
+#[test]
+fn what_stands_in_the_rules_stays_comments_too() {
+    let (_dir, paths) = home();
+    private_dir(&paths.state).unwrap();
+    fs::write(paths.rules_file(), "# mine\n- { server: a, tool: x, permissions: ask }").unwrap();
+    append_rule(&paths, &"a".into(), &rule("read")).unwrap();
+    let text = fs::read_to_string(paths.rules_file()).unwrap();
+    assert!(text.starts_with("# mine\n- { server: a, tool: x, permissions: ask }\n"), "{text}");
+    assert_eq!(read_rules(&paths).0.len(), 2);
+}
+
+#[test]
+fn a_rules_file_that_is_no_list_is_not_touched() {
+    let (_dir, paths) = home();
+    private_dir(&paths.state).unwrap();
+    for text in ["[]\n", "a: b\n", "- [\n"] {
+        fs::write(paths.rules_file(), text).unwrap();
+        let error = append_rule(&paths, &"a".into(), &rule("read")).unwrap_err();
+        assert!(error.to_string().contains("rules.yaml"), "{error}");
+        assert_eq!(fs::read_to_string(paths.rules_file()).unwrap(), text);
+    }
+}
+
+#[test]
+fn pins_of_two_instances_are_merged() {
+    let (_dir, paths) = home();
+    merge_pins(&paths, &pins("https://a/", "x", "1", true)).unwrap();
+    merge_pins(&paths, &pins("https://a/", "y", "2", false)).unwrap();
+    let all = merge_pins(&paths, &pins("https://a/", "x", "1", false)).unwrap();
+    assert!(all.servers["https://a/"]["x"].allowed);
+    let all = merge_pins(&paths, &pins("https://a/", "x", "3", false)).unwrap();
+    assert_eq!(all.servers["https://a/"]["x"], Pin { fingerprint: "3".into(), allowed: false });
+    assert_eq!(read_pins(&paths), (all, vec![]));
+}
+
+#[test]
+fn damaged_pins_are_a_warning_and_kept_beside() {
+    let (_dir, paths) = home();
+    private_dir(&paths.state).unwrap();
+    fs::write(paths.pins_file(), "{\"servers\":").unwrap();
+    let (none, warnings) = read_pins(&paths);
+    assert_eq!((none, warnings.len()), (Pins::default(), 1));
+    merge_pins(&paths, &pins("https://a/", "x", "1", true)).unwrap();
+    assert!(paths.state.join("pins.json.damaged").exists());
+    assert_eq!(read_pins(&paths).1, []);
+}
+
+#[test]
+fn many_at_once_lose_nothing() {
+    let (_dir, paths) = home();
+    let threads: Vec<_> = (0..8)
+        .map(|index| {
+            let paths = paths.clone();
+            std::thread::spawn(move || {
+                append_rule(&paths, &"a".into(), &rule(&format!("t{index}"))).unwrap();
+                let name = format!("t{index}");
+                merge_pins(&paths, &pins("https://a/", &name, "1", true)).unwrap();
+            })
+        })
+        .collect();
+    for thread in threads {
+        thread.join().unwrap();
+    }
+    assert_eq!(read_rules(&paths).0.len(), 8);
+    assert_eq!(read_pins(&paths).0.servers["https://a/"].len(), 8);
+    let left: Vec<_> = fs::read_dir(&paths.state)
+        .unwrap()
+        .filter(|entry| entry.as_ref().unwrap().path().extension().is_some_and(|e| e == "tmp"))
+        .collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_directories_are_for_this_user_alone() {
+    let (_dir, paths) = home();
+    append_rule(&paths, &"a".into(), &rule("read")).unwrap();
+    merge_pins(&paths, &Pins::default()).unwrap();
+    fs::write(paths.audit_file(), "").unwrap();
+    fs::set_permissions(paths.audit_file(), std::os::unix::fs::PermissionsExt::from_mode(0o644))
+        .unwrap();
+    drop(open_append(&paths.audit_file()).unwrap());
+    assert_eq!(mode(&paths.state), 0o700);
+    for file in [paths.rules_file(), paths.pins_file(), paths.audit_file()] {
+        assert_eq!(mode(&file), 0o600, "{file:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_keeps_pointing_where_it_does() {
+    let (dir, paths) = home();
+    private_dir(&paths.state).unwrap();
+    let real = dir.path().join("real.yaml");
+    fs::write(&real, "# real\n").unwrap();
+    std::os::unix::fs::symlink(&real, paths.rules_file()).unwrap();
+    append_rule(&paths, &"a".into(), &rule("read")).unwrap();
+    assert!(fs::symlink_metadata(paths.rules_file()).unwrap().is_symlink());
+    assert!(fs::read_to_string(&real).unwrap().contains("read"));
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_a_warning() {
+    let dir = tempfile::tempdir().unwrap();
+    let blocked = dir.path().join("file");
+    fs::write(&blocked, "").unwrap();
+    let paths = Paths { config: blocked.clone(), state: blocked.clone(), data: blocked };
+    let error = append_rule(&paths, &"a".into(), &rule("read")).unwrap_err();
+    let warning = Warning::from(error);
+    assert_eq!(warning.source, Source::Program);
+    assert!(!warning.advice.is_empty());
+    assert!(merge_pins(&paths, &Pins::default()).is_err());
+}
+
+#[test]
+fn a_full_disk_says_what_to_do() {
+    let error = StoreError {
+        action: "write",
+        path: "x".into(),
+        source: io::Error::from(io::ErrorKind::StorageFull),
+    };
+    assert!(error.advice().contains("space"));
+}
+
+#[test]
+fn a_file_that_exists_is_not_created_again() {
+    let (_dir, paths) = home();
+    assert!(create_new(&paths.config_file(), b"a").unwrap());
+    assert!(!create_new(&paths.config_file(), b"b").unwrap());
+    assert_eq!(fs::read_to_string(paths.config_file()).unwrap(), "a");
+}
