@@ -5,7 +5,6 @@ mod assembly;
 mod beginning;
 pub mod coalesce;
 pub mod conductor;
-mod files;
 pub mod hub;
 pub mod journal;
 mod pinboard;

@@ -1,12 +1,13 @@
 //! What a run begins with: the agent, its permissions, what was remembered.
 
+use super::Setup;
 use super::pinboard::Pinboard;
-use super::{Setup, files};
 use crate::agent::{Agent, AgentConfig};
 use crate::domain::{ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::policy::ServerPolicy;
 use crate::permission::{Pattern, Policy, Rule};
+use crate::store;
 
 /// What earlier runs left.
 #[derive(Default)]
@@ -18,9 +19,9 @@ pub(super) struct Remembered {
 /// Reads what earlier runs left.
 pub(super) fn remembered(paths: Option<&Paths>, warnings: &mut Vec<Warning>) -> Remembered {
     let Some(paths) = paths else { return Remembered::default() };
-    let (pins, troubles) = files::read_pins(paths);
+    let (pins, troubles) = store::read_pins(paths);
     warnings.extend(troubles);
-    let (rules, troubles) = files::read_rules(paths);
+    let (rules, troubles) = store::read_rules(paths);
     warnings.extend(troubles);
     Remembered { pins: Pinboard::new(pins), rules }
 }

@@ -16,7 +16,7 @@ use super::hub::{Hub, Report};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::work::{self, Inside, ModelReport};
-use super::{Setup, beginning, files, spec};
+use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
@@ -25,6 +25,7 @@ use crate::mcp::ServerEvent;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
+use crate::store::{self, StoreError};
 
 /// Room for outcomes of calls and news of the program's own tasks.
 const INSIDE: usize = 64;
@@ -220,7 +221,7 @@ impl Conductor {
         self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.drive(Event::CatalogChanged { catalog });
         if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
-            self.on_disk(move || files::merge_pins(&paths, &pins));
+            self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
         }
     }
 
@@ -295,13 +296,13 @@ impl Conductor {
     fn remember(&mut self, server: ServerName, rule: Rule) {
         self.hub.permissions_changed();
         let Some(paths) = self.paths.clone() else { return };
-        self.on_disk(move || files::append_rule(&paths, &server, &rule));
+        self.on_disk(move || store::append_rule(&paths, &server, &rule));
     }
 
     /// Does something that waits for the disk, and warns if it fails.
     fn on_disk<F>(&self, job: F)
     where
-        F: FnOnce() -> Result<(), Warning> + Send + 'static,
+        F: FnOnce() -> Result<(), StoreError> + Send + 'static,
     {
         self.tasks.spawn("writing", work::write(job, self.inside.clone()));
     }

@@ -3,7 +3,6 @@
 //! The file is made with the first line, so that a conversation without a word leaves nothing. A
 //! disk that is full costs one warning; what could not be written is counted and tried no more.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -70,20 +69,15 @@ async fn write(
         let written =
             tokio::task::spawn_blocking(move || append_lines(&file, first.as_deref(), &lines))
                 .await;
-        let fault = match written {
+        let warning = match written {
             Ok(Ok(())) => continue,
-            Ok(Err(fault)) => fault,
-            Err(_) => io::Error::other("the writer stopped"),
+            Ok(Err(fault)) => Warning {
+                message: format!("{fault}. It is not written any further in this run."),
+                ..Warning::from(fault)
+            },
+            Err(_) => Warning::new(Source::Program, "The writer of a file stopped.", ""),
         };
         broken = true;
-        let warning = Warning::new(
-            Source::Program,
-            format!(
-                "{} cannot be written: {fault}. It is not written any further in this run.",
-                path.display()
-            ),
-            "Make room on the disk or check the directory's permissions, then start again.",
-        );
         drop(inside.send(Inside::Warned(warning)).await);
     }
 }
