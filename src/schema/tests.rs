@@ -502,6 +502,14 @@ mod forms {
     }
 
     #[test]
+    fn list_of_itself_ends() {
+        let schema =
+            json!({"properties": {"a": {"type": "array", "items": {"$ref": "#/properties/a"}}}});
+        assert!(arguments(&schema, &["a=x".to_owned()]).unwrap_err().contains("“a” must be list"));
+        assert_eq!(fields(&schema).len(), 1);
+    }
+
+    #[test]
     fn further_keys_pass_where_the_schema_is_open() {
         let words = ["x=5".to_owned()];
         assert_eq!(arguments(&json!({}), &words), Ok(args(json!({"x": "5"}))));

@@ -17,7 +17,7 @@ pub(super) fn read(schema: &Value, word: &str) -> Result<(String, Value), String
     let empty = Map::new();
     let properties = flat.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     if let Some(property) = properties.get(key) {
-        return Ok((key.to_owned(), typed(schema, property, key, value)?));
+        return Ok((key.to_owned(), typed(schema, property, key, value, DEPTH)?));
     }
     if let Some(key) = key.strip_suffix(':') {
         let value = serde_json::from_str(value)
@@ -28,7 +28,7 @@ pub(super) fn read(schema: &Value, word: &str) -> Result<(String, Value), String
     let near = text::nearest(key, known());
     match (flat.get("additionalProperties"), near) {
         (Some(further @ Value::Object(_)), _) => {
-            Ok((key.to_owned(), typed(schema, further, key, value)?))
+            Ok((key.to_owned(), typed(schema, further, key, value, DEPTH)?))
         }
         (Some(Value::Bool(true)), _) | (None, None) => Ok((key.to_owned(), value.into())),
         (_, Some(near)) => {
@@ -42,7 +42,14 @@ pub(super) fn read(schema: &Value, word: &str) -> Result<(String, Value), String
     }
 }
 
-fn typed(root: &Value, schema: &Value, key: &str, text: &str) -> Result<Value, String> {
+/// Lists of lists are followed `depth` deep: a list may be defined as holding itself.
+fn typed(
+    root: &Value,
+    schema: &Value,
+    key: &str,
+    text: &str,
+    depth: usize,
+) -> Result<Value, String> {
     let schema = follow(root, schema);
     if let Some(value) = chosen(schema, text) {
         return Ok(value);
@@ -62,7 +69,11 @@ fn typed(root: &Value, schema: &Value, key: &str, text: &str) -> Result<Value, S
     types.sort_by_key(|kind| (*kind == "string", *kind == "array"));
     types
         .into_iter()
-        .find_map(|kind| as_type(root, schema, kind, key, text))
+        .find_map(|kind| match kind {
+            "array" if depth == 0 => None,
+            "array" => Some(list(root, schema, key, text, depth - 1)),
+            kind => as_type(kind, text).map(Ok),
+        })
         .unwrap_or_else(|| Err(fault()))
 }
 
@@ -77,34 +88,32 @@ fn spelled(value: &Value) -> Cow<'_, str> {
     value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed)
 }
 
-fn as_type(
-    root: &Value,
-    schema: &Value,
-    kind: &str,
-    key: &str,
-    text: &str,
-) -> Option<Result<Value, String>> {
+fn as_type(kind: &str, text: &str) -> Option<Value> {
     let json = || serde_json::from_str::<Value>(text).ok();
-    let value = match kind {
-        "string" => Some(Value::from(text)),
+    match kind {
+        "string" => Some(text.into()),
         "integer" => json().filter(|value| value.is_i64() || value.is_u64()),
         "number" => json().filter(Value::is_number),
         "boolean" => json().filter(Value::is_boolean),
         "null" => json().filter(Value::is_null),
         "object" => json().filter(Value::is_object),
-        "array" => return Some(list(root, schema, key, text)),
         _ => None,
-    };
-    value.map(Ok)
+    }
 }
 
-fn list(root: &Value, schema: &Value, key: &str, text: &str) -> Result<Value, String> {
+fn list(
+    root: &Value,
+    schema: &Value,
+    key: &str,
+    text: &str,
+    depth: usize,
+) -> Result<Value, String> {
     if let Ok(value @ Value::Array(_)) = serde_json::from_str(text) {
         return Ok(value);
     }
     let items = list_schema(root, schema, DEPTH).and_then(|list| list.get("items"));
     let item = match items {
-        Some(items) => typed(root, items, key, text)?,
+        Some(items) => typed(root, items, key, text, depth)?,
         None => text.into(),
     };
     Ok(Value::Array(vec![item]))
