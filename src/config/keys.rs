@@ -103,6 +103,11 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("timeoutsec", "callTimeout"),
     ("timeoutseconds", "callTimeout"),
     ("timeoutms", "callTimeout"),
+    ("maxtokens", "maxOutputTokens"),
+    ("model", "name"),
+    ("baseurl", "url"),
+    ("apibase", "baseUrl"),
+    ("type", "provider"),
     ("mcpservers", "mcp.servers"),
 ];
 
@@ -138,6 +143,9 @@ pub(super) fn explain(key: &str, quoted: &str, known: &[&'static str]) -> (Strin
             format!("Did you mean `{near}`?"),
         );
     }
+    if known == SERVER && ["type", "transport", "transporttype"].contains(&plain(key).as_str()) {
+        return (what, "Take it out: every server is spoken to over Streamable HTTP.".to_owned());
+    }
     let meant = synonym(key);
     if let Some(meant) = meant.filter(|meant| known.contains(meant)) {
         return (
@@ -152,7 +160,7 @@ pub(super) fn explain(key: &str, quoted: &str, known: &[&'static str]) -> (Strin
             format!("`{near}` belongs {place}."),
         );
     }
-    if secret::name_of_secret(key) {
+    if secret::key_of_secret(key) {
         return (
             what,
             "Secrets are named by variable, as in `auth: { type: bearer, tokenEnv: NAME }`."
@@ -217,6 +225,7 @@ mod tests {
         assert!(told("call_timeout").contains("`callTimeout` belongs under `mcp`"));
         assert!(told("timeout_sec").contains("callTimeout"));
         assert!(told("token_env").contains("`tokenEnv` belongs in a server's `auth`"));
+        assert!(told("type").contains("Streamable HTTP"));
         assert!(told("banana").contains("Known here: name, url"));
     }
 }
