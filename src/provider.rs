@@ -19,4 +19,5 @@ pub mod stream;
 pub use crate::domain::model::{
     Finish, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, ToolOffer,
 };
+pub use rename::Renames;
 pub use stream::Decoder;

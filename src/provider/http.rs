@@ -11,6 +11,7 @@ mod failure;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use secrecy::ExposeSecret;
 use tokio::sync::{OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -77,7 +78,10 @@ impl Provider {
     /// The names of the models that the endpoint offers.
     pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
         let client = self.client().await?;
-        super::probe::models(client, &self.config).await
+        super::probe::models(client, &self.config).await.map_err(|mut error| {
+            self.scrub(&mut error);
+            error
+        })
     }
 
     async fn client(&self) -> Result<&reqwest::Client, ProviderError> {
@@ -97,10 +101,9 @@ impl Provider {
         let mut attempt = 1;
         loop {
             let omit = *self.omit();
-            let Err(failure) = attempt::run(client, &self.config, request, omit, events).await
-            else {
-                return Ok(());
-            };
+            let answered = attempt::run(client, &self.config, request, omit, events).await;
+            let Err(mut failure) = answered else { return Ok(()) };
+            self.scrub(&mut failure.error);
             if let Some((without, told)) = failure.without(omit, request) {
                 *self.omit() = without;
                 if let Some(told) = told {
@@ -143,6 +146,14 @@ impl Provider {
                 );
                 Err(error)
             }
+        }
+    }
+
+    /// Endpoints repeat in their refusals what they were sent, the key included.
+    fn scrub(&self, error: &mut ProviderError) {
+        let key = self.config.api_key.as_ref().map(ExposeSecret::expose_secret);
+        if let Some(key) = key.filter(|key| !key.is_empty() && error.message.contains(*key)) {
+            error.message = error.message.replace(key, "[key]");
         }
     }
 

@@ -1,1 +1,3 @@
 //! Helpers for the tests.
+
+pub(crate) mod model;

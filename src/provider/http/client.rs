@@ -117,3 +117,35 @@ fn unusable_header(name: &str) -> ProviderError {
     );
     fault::error(ProviderErrorKind::Refused, message)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_known_under_all_its_names() {
+        for near in [
+            "http://localhost:1/v1",
+            "http://LOCALHOST./",
+            "http://models.localhost/",
+            "http://127.0.0.1/",
+            "http://127.8.9.1/",
+            "http://[::1]:8080/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://0.0.0.0/",
+        ] {
+            assert!(is_this_machine(&Url::parse(near).unwrap()), "{near}");
+        }
+        for far in ["http://localhost.example/", "http://10.0.0.1/", "http://[2001:db8::1]/"] {
+            assert!(!is_this_machine(&Url::parse(far).unwrap()), "{far}");
+        }
+    }
+
+    #[test]
+    fn certificates_that_are_none_are_an_error() {
+        let base = Url::parse("https://localhost/v1").unwrap();
+        let broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".as_slice();
+        assert!(build(&base, Some(broken)).is_err());
+        assert!(build(&base, None).is_ok());
+    }
+}
