@@ -306,7 +306,7 @@ async fn nobody_listening_is_told_with_place_and_advice() {
     assert_eq!(retries(&events), [2, 3]);
     let error = result.unwrap_err();
     assert_eq!(error.kind, Kind::Unreachable);
-    for part in [&format!("localhost:{port}"), "127.0.0.1", "refused", "baseUrl"] {
+    for part in [&format!("localhost:{port}"), "127.0.0.1", "[::1]", "refused", "baseUrl"] {
         assert!(error.message.contains(part), "{part}: {}", error.message);
     }
 }

@@ -1,5 +1,6 @@
 //! The HTTP client and what is sent with every request.
 
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -29,6 +30,9 @@ pub(in crate::provider) fn build(
         .tcp_keepalive(Duration::from_secs(30));
     if is_this_machine(base) {
         builder = builder.no_proxy();
+        if let Some(Host::Domain(name)) = base.host() {
+            builder = builder.resolve_to_addrs(name, &loopback(0));
+        }
     }
     if let Some(pem) = ca_pem {
         let certificates = reqwest::Certificate::from_pem_bundle(pem)
@@ -41,6 +45,12 @@ pub(in crate::provider) fn build(
 fn unusable(what: &str, fault: &reqwest::Error) -> ProviderError {
     let message = format!("{what} cannot be used: {}.", super::failure::cause(fault));
     fault::error(ProviderErrorKind::Unreachable, message)
+}
+
+/// Both addresses that `localhost` stands for: many systems list one of them only, and servers
+/// listen on one of them only.
+pub(super) fn loopback(port: u16) -> [SocketAddr; 2] {
+    [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]
 }
 
 /// Whether a URL leads to the loopback interface.

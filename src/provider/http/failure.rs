@@ -1,6 +1,7 @@
 //! Why an attempt failed, how often it is worth repeating, and whether leaving something out helps.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use url::Url;
@@ -157,8 +158,15 @@ fn host_port(url: &Url) -> String {
 async fn tried(url: &Url) -> String {
     let Some(url::Host::Domain(name)) = url.host() else { return String::new() };
     let port = url.port_or_known_default().unwrap_or_default();
+    if is_this_machine(url) {
+        return named(super::client::loopback(port).into_iter());
+    }
     let looked_up = tokio::time::timeout(LOOKUP, tokio::net::lookup_host((name, port))).await;
     let Ok(Ok(addresses)) = looked_up else { return String::new() };
+    named(addresses)
+}
+
+fn named(addresses: impl Iterator<Item = SocketAddr>) -> String {
     let addresses: Vec<_> = addresses.take(4).map(|address| address.to_string()).collect();
     if addresses.is_empty() { String::new() } else { format!(" (tried {})", addresses.join(", ")) }
 }
