@@ -241,7 +241,7 @@ fn read(reader: &mut impl BufRead) -> std::io::Result<Option<Seen>> {
 fn write(mut stream: &TcpStream, reply: &Reply, complete: bool) -> std::io::Result<()> {
     let mut head = format!("HTTP/1.1 {} Scripted\r\nTransfer-Encoding: chunked\r\n", reply.status);
     for (name, value) in &reply.headers {
-        head.push_str(&format!("{name}: {value}\r\n"));
+        head.extend([name, ": ", value, "\r\n"]);
     }
     stream.write_all(head.as_bytes())?;
     stream.write_all(b"\r\n")?;

@@ -122,7 +122,7 @@ fn compare(answer: &Answer, expected: &Value) -> Faults {
         _ => &answer.text,
     };
     // A refusal is shown as the answer's text.
-    let wanted = expected.get("refusal").unwrap_or(&expected["text"]);
+    let wanted = expected.get("refusal").unwrap_or_else(|| &expected["text"]);
     same("text", json!(text), wanted);
     same(
         "refused",
