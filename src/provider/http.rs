@@ -7,6 +7,7 @@
 mod attempt;
 mod client;
 mod failure;
+mod probe;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -20,8 +21,9 @@ use super::retry::{Decision, decide};
 use super::{ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, fault};
 use crate::config::ModelConfig;
 
-pub(super) use client::{add_headers, build, endpoint, is_this_machine};
-pub(super) use failure::{Failure, of_transport};
+use client::{add_headers, build, endpoint};
+use failure::{Failure, of_transport};
+pub use probe::{LocalEndpoint, probe_local};
 
 /// A configured model's endpoint. Cheap to clone; the HTTP client is made at the first request.
 #[derive(Debug, Clone)]
@@ -72,13 +74,13 @@ impl Provider {
             return self.config.context_window;
         }
         let client = self.client().await.ok()?;
-        super::probe::context_window(client, &self.config).await
+        probe::context_window(client, &self.config).await
     }
 
     /// The names of the models that the endpoint offers.
     pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
         let client = self.client().await?;
-        super::probe::models(client, &self.config).await.map_err(|mut error| {
+        probe::models(client, &self.config).await.map_err(|mut error| {
             self.scrub(&mut error);
             error
         })
@@ -163,10 +165,7 @@ impl Provider {
 }
 
 /// Nobody listening any more counts as cancelled.
-pub(super) async fn send(
-    events: &mpsc::Sender<ModelEvent>,
-    event: ModelEvent,
-) -> Result<(), ProviderError> {
+async fn send(events: &mpsc::Sender<ModelEvent>, event: ModelEvent) -> Result<(), ProviderError> {
     if events.send(event).await.is_err() { Err(cancelled()) } else { Ok(()) }
 }
 

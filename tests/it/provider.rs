@@ -371,3 +371,39 @@ async fn messages_are_spoken_with_their_own_headers() {
     assert_eq!(seen.header("anthropic-version"), Some("2023-06-01"));
     assert_eq!(seen.header("authorization"), None);
 }
+
+/// Where the child of the next test asks.
+const CHILD_URL: &str = "MINI_ME_TEST_MODEL_URL";
+
+#[tokio::test]
+#[ignore = "the child of proxies_are_used_but_never_for_this_machine"]
+async fn child_that_asks() {
+    let base = std::env::var(CHILD_URL).unwrap();
+    assert_eq!(ask(&Provider::new(config(&base), None)).await.1, Ok(()));
+}
+
+#[test]
+fn proxies_are_used_but_never_for_this_machine() {
+    let proxy = ModelServer::start(|_, _| Reply::text("by proxy"));
+    let server = ModelServer::start(|_, _| Reply::text("direct"));
+    let port = server.port();
+    let here = [format!("http://127.0.0.1:{port}/v1"), format!("http://localhost:{port}/v1")];
+    let away = "http://model.example.test/v1".to_owned();
+    // A process has one environment, so each question is put by a process of its own.
+    for base in here.iter().chain([&away]) {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "--ignored", "provider::child_that_asks"])
+            .env(CHILD_URL, base)
+            .env("http_proxy", format!("http://127.0.0.1:{}", proxy.port()))
+            .env_remove("no_proxy")
+            .env_remove("NO_PROXY")
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{base}: {}", String::from_utf8_lossy(&child.stdout));
+    }
+    let targets = |server: &ModelServer| {
+        server.seen().into_iter().map(|seen| seen.target).collect::<Vec<_>>()
+    };
+    assert_eq!(targets(&server), ["POST /v1/chat/completions"; 2]);
+    assert_eq!(targets(&proxy), ["POST http://model.example.test/v1/chat/completions"]);
+}

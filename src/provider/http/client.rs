@@ -10,6 +10,7 @@ use url::{Host, Url};
 use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
 use crate::provider::fault::{self, Endpoint};
+use crate::provider::place::{is_host, is_this_machine};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::redact;
 
@@ -53,23 +54,6 @@ pub(super) fn loopback(port: u16) -> [SocketAddr; 2] {
     [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]
 }
 
-/// Whether a URL leads to the loopback interface.
-pub(in crate::provider) fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name.eq_ignore_ascii_case("localhost") || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
-        Some(Host::Ipv6(address)) => {
-            address.is_loopback()
-                || address.is_unspecified()
-                || address.to_ipv4_mapped().is_some_and(|inner| inner.is_loopback())
-        }
-        None => false,
-    }
-}
-
 /// Whom messages about a request to `url` are about.
 pub(in crate::provider) fn endpoint(config: &ModelConfig, url: &Url) -> Endpoint {
     Endpoint {
@@ -93,7 +77,7 @@ pub(in crate::provider) fn add_headers(
         let key = key.expose_secret();
         let (name, value) = match config.provider {
             ProviderKind::Anthropic => ("x-api-key", key.to_owned()),
-            _ if is_azure(&config.base_url) => ("api-key", key.to_owned()),
+            _ if is_host(&config.base_url, "openai.azure.com") => ("api-key", key.to_owned()),
             _ => ("authorization", format!("Bearer {key}")),
         };
         let mut value = header_value(name, &value)?;
@@ -105,10 +89,6 @@ pub(in crate::provider) fn add_headers(
         headers.entry("anthropic-version").or_insert(version);
     }
     Ok(request.headers(headers))
-}
-
-fn is_azure(base: &Url) -> bool {
-    base.host_str().is_some_and(|host| host.ends_with(".openai.azure.com"))
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
@@ -131,25 +111,6 @@ fn unusable_header(name: &str) -> ProviderError {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_is_known_under_all_its_names() {
-        for near in [
-            "http://localhost:1/v1",
-            "http://LOCALHOST./",
-            "http://models.localhost/",
-            "http://127.0.0.1/",
-            "http://127.8.9.1/",
-            "http://[::1]:8080/",
-            "http://[::ffff:127.0.0.1]/",
-            "http://0.0.0.0/",
-        ] {
-            assert!(is_this_machine(&Url::parse(near).unwrap()), "{near}");
-        }
-        for far in ["http://localhost.example/", "http://10.0.0.1/", "http://[2001:db8::1]/"] {
-            assert!(!is_this_machine(&Url::parse(far).unwrap()), "{far}");
-        }
-    }
 
     #[test]
     fn certificates_that_are_none_are_an_error() {

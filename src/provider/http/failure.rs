@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use url::Url;
 
-use super::is_this_machine;
 use crate::provider::fault::{self, Endpoint, excerpt};
 use crate::provider::openai::Omit;
+use crate::provider::place::is_this_machine;
 use crate::provider::retry::RETRIES;
 use crate::provider::{ModelRequest, ProviderError, ProviderErrorKind as Kind};
 
@@ -94,6 +94,13 @@ pub(in crate::provider) async fn of_transport(
         };
     }
     let lower = cause.to_lowercase();
+    if lower.contains("invalidcontenttype") || lower.contains("corrupt message") {
+        let message = format!(
+            "{place} does not speak TLS: {cause}. If it is meant to be plain HTTP, begin \
+             model.baseUrl with http://."
+        );
+        return Failure::last(fault::error(Kind::Unreachable, message));
+    }
     if lower.contains("certificate") || lower.contains("tls") || lower.contains("handshake") {
         let message = format!(
             "No secure connection to {place} (stage TLS): {cause}. If a company's own authority \
