@@ -106,7 +106,12 @@ pub(super) fn of_stream(value: &Value) -> ProviderError {
         _ if wording::overloaded(&said.text()) => Kind::Server,
         _ => Kind::Broken,
     };
-    error(kind, format!("The model's endpoint reported an error{}.", said.quoted()))
+    let advice = match kind {
+        Kind::TooLong => " Shorten the conversation or start a new session.",
+        Kind::RateLimited | Kind::Server => " Wait a little, then send again.",
+        _ => "",
+    };
+    error(kind, format!("The model's endpoint reported an error{}.{advice}", said.quoted()))
 }
 
 /// The parts of an error body that mean something, whichever shape it has.

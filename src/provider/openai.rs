@@ -5,7 +5,7 @@
 //! differ and never loses a call silently.
 //!
 //! Reasoning is handed back only to the endpoint it came from, and only where endpoints want it:
-//! its `signature` is a note of our own ([`Kept`]) that says where that was.
+//! its `signature` is a note of our own that says where that was.
 
 mod fragments;
 mod request;
