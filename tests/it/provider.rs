@@ -378,7 +378,7 @@ const CHILD_URL: &str = "MINI_ME_TEST_MODEL_URL";
 #[tokio::test]
 #[ignore = "the child of proxies_are_used_but_never_for_this_machine"]
 async fn child_that_asks() {
-    let base = std::env::var(CHILD_URL).unwrap();
+    let Ok(base) = std::env::var(CHILD_URL) else { return };
     assert_eq!(ask(&Provider::new(config(&base), None)).await.1, Ok(()));
 }
 

@@ -13,7 +13,7 @@ use crate::provider::arguments::{
     ALL_ARGUMENTS_LIMIT, CALLS_LIMIT, RawArguments, made_up_id, too_much,
 };
 use crate::provider::fault;
-use crate::provider::rename::{Renames, Way};
+use crate::provider::rename::Renames;
 use crate::provider::stream::{Mapping, Progress};
 use crate::provider::{ModelEvent, ProviderError};
 
@@ -214,7 +214,7 @@ impl Blocks {
                 asked.arguments.read()
             };
             if let Ok(arguments) = &mut arguments {
-                self.renames.apply(&name, Arc::make_mut(arguments), Way::Back);
+                self.renames.back(&name, Arc::make_mut(arguments));
             }
             calls.push(RequestedCall { provider_id, name, arguments });
         }

@@ -8,7 +8,7 @@ use crate::domain::turn::{Reasoning, RequestedCall};
 use crate::provider::ModelRequest;
 use crate::provider::history::{Step, Told, sent_name, steps};
 use crate::provider::place::is_host;
-use crate::provider::rename::{Renames, Way};
+use crate::provider::rename::Renames;
 use crate::schema::adapt::adapt;
 
 pub(super) fn build(request: &ModelRequest, config: &ModelConfig, omit: Omit) -> Sent {
@@ -45,13 +45,13 @@ fn tools(request: &ModelRequest, config: &ModelConfig) -> (Vec<Value>, Renames) 
     let mut renames = Renames::default();
     let tools = request.tools.iter().map(|offer| {
         let adapted = adapt(&offer.schema, target);
-        renames.add(&offer.name, adapted.renamed);
+        let schema = renames.add(&offer.name, adapted);
         json!({
             "type": "function",
             "function": {
                 "name": offer.name.as_str(),
                 "description": offer.description,
-                "parameters": adapted.schema,
+                "parameters": schema,
             },
         })
     });
@@ -156,6 +156,6 @@ fn tool_call(call: &RequestedCall, renames: &Renames, kept: Option<&Kept>) -> Va
 fn arguments(call: &RequestedCall, renames: &Renames) -> String {
     let Ok(arguments) = &call.arguments else { return "{}".to_owned() };
     let mut arguments = (**arguments).clone();
-    renames.apply(&call.name, &mut arguments, Way::Out);
+    renames.out(&call.name, &mut arguments);
     Value::Object(arguments).to_string()
 }

@@ -10,7 +10,7 @@ use super::think::{Piece, Think};
 use crate::domain::turn::{Reasoning, RequestedCall, Usage};
 use crate::provider::answer::{Answer, Said};
 use crate::provider::fault;
-use crate::provider::rename::{Renames, Way};
+use crate::provider::rename::Renames;
 use crate::provider::stream::{Mapping, Progress};
 use crate::provider::{ModelEvent, ProviderError};
 
@@ -219,7 +219,7 @@ impl Chunks {
 
     fn named_back(&self, mut call: RequestedCall) -> RequestedCall {
         if let Ok(arguments) = &mut call.arguments {
-            self.renames.apply(&call.name, Arc::make_mut(arguments), Way::Back);
+            self.renames.back(&call.name, Arc::make_mut(arguments));
         }
         call
     }
