@@ -136,13 +136,16 @@ impl Provider {
             }
             Decision::UsedUp => {
                 if attempt > 1 {
-                    error.message = format!("{} ({attempt} attempts were made.)", error.message);
+                    error.message = format!(
+                        "{} Given up after {attempt} attempts: send again later.",
+                        error.message
+                    );
                 }
                 Err(error)
             }
             Decision::TooLong(wait) => {
                 error.message = format!(
-                    "{} It asks to wait {} s, which is too long to do by itself.",
+                    "{} It asks to wait {} s: send again then.",
                     error.message,
                     wait.as_secs()
                 );

@@ -407,3 +407,13 @@ fn proxies_are_used_but_never_for_this_machine() {
     assert_eq!(targets(&server), ["POST /v1/chat/completions"; 2]);
     assert_eq!(targets(&proxy), ["POST http://model.example.test/v1/chat/completions"]);
 }
+
+#[tokio::test]
+async fn a_server_without_tls_is_told_from_one_that_is_not_there() {
+    let server = ModelServer::start(|_, _| Reply::text("plain"));
+    let base = format!("https://127.0.0.1:{}/v1", server.port());
+    let (events, result) = ask(&Provider::new(config(&base), None)).await;
+    assert_eq!(events, []);
+    let message = result.unwrap_err().message;
+    assert!(message.contains("stage TLS") && message.contains("http://"), "{message}");
+}

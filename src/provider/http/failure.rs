@@ -94,18 +94,8 @@ pub(in crate::provider) async fn of_transport(
         };
     }
     let lower = cause.to_lowercase();
-    if lower.contains("invalidcontenttype") || lower.contains("corrupt message") {
-        let message = format!(
-            "{place} does not speak TLS: {cause}. If it is meant to be plain HTTP, begin \
-             model.baseUrl with http://."
-        );
-        return Failure::last(fault::error(Kind::Unreachable, message));
-    }
-    if lower.contains("certificate") || lower.contains("tls") || lower.contains("handshake") {
-        let message = format!(
-            "No secure connection to {place} (stage TLS): {cause}. If a company's own authority \
-             signs its certificates, name the file in mcp.caFile or SSL_CERT_FILE."
-        );
+    if let Some(advice) = tls_advice(&lower) {
+        let message = format!("No secure connection to {place} (stage TLS): {cause}. {advice}");
         return Failure::last(fault::error(Kind::Unreachable, message));
     }
     if lower.contains("dns error") || lower.contains("lookup address") {
@@ -126,6 +116,20 @@ pub(in crate::provider) async fn of_transport(
     fault::error(Kind::Unreachable, message).into()
 }
 
+/// What to try when TLS failed with this cause, in lower case; `None` if something else did.
+fn tls_advice(cause: &str) -> Option<&'static str> {
+    if cause.contains("certificate") {
+        return Some(
+            "If a company's own authority signs its certificates, name that authority's file in \
+             mcp.caFile or SSL_CERT_FILE.",
+        );
+    }
+    let any = ["invalidcontenttype", "corrupt message", "tls", "handshake"];
+    any.iter()
+        .any(|word| cause.contains(word))
+        .then_some("If it is meant to be plain HTTP, begin model.baseUrl with http://.")
+}
+
 /// The innermost reasons, without the URL.
 pub(in crate::provider) fn cause(fault: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
@@ -134,8 +138,11 @@ pub(in crate::provider) fn cause(fault: &reqwest::Error) -> String {
         let text = error.to_string();
         // Wrappers repeat what they wrap.
         causes.retain(|known| !text.contains(known.as_str()) && !known.contains(&text));
-        causes.push(text);
         next = error.source();
+        // The library's word for the step; what lies below says more.
+        if !(text.starts_with("client error (") && next.is_some()) {
+            causes.push(text);
+        }
     }
     if causes.is_empty() {
         causes.push(if fault.is_timeout() { "timed out" } else { "the request failed" }.to_owned());

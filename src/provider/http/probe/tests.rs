@@ -46,6 +46,7 @@ fn lists_of_models_come_in_several_shapes() {
     ] {
         assert_eq!(reading::models(&list), Some(vec!["a".to_owned()]));
     }
+    assert_eq!(reading::models(&json!({"object": "list", "data": null})), Some(Vec::new()));
     assert_eq!(reading::models(&json!({"data": "x"})), None);
 }
 
