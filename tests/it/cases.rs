@@ -1,5 +1,6 @@
 //! Faults that users reported of comparable programs: every file under `tests/cases`.
 
+<<<<<<< HEAD
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -55,3 +56,6 @@ pub(crate) fn report(kind: &str, count: usize, failed: &[String]) {
         failed.join("\n")
     );
 }
+=======
+mod llm;
+>>>>>>> provider
