@@ -61,7 +61,7 @@ impl Reply {
     pub(crate) fn head(status: u16, headers: &[(&str, &str)]) -> Self {
         let mut text = format!("HTTP/1.1 {status} X\r\nConnection: close\r\n");
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            text.extend([name, ": ", value, "\r\n"]);
         }
         text.push_str("\r\n");
         Self { acts: vec![Act::Send(text.into_bytes())] }
