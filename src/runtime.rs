@@ -1,7 +1,6 @@
 //! The conductor: owns the agent, performs its effects, turns what happens into events and notices.
 
 pub mod assemble;
-mod assembly;
 mod beginning;
 pub mod coalesce;
 pub mod conductor;

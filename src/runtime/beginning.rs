@@ -1,12 +1,11 @@
 //! What a run begins with: the agent, its permissions, what was remembered.
 
-use super::Setup;
 use super::pinboard::Pinboard;
+use super::{Setup, assemble};
 use crate::agent::{Agent, AgentConfig};
 use crate::domain::{ServerName, Warning};
 use crate::paths::Paths;
-use crate::permission::policy::ServerPolicy;
-use crate::permission::{Pattern, Policy, Rule};
+use crate::permission::Rule;
 use crate::store;
 
 /// What earlier runs left.
@@ -27,8 +26,9 @@ pub(super) fn remembered(paths: Option<&Paths>, warnings: &mut Vec<Warning>) -> 
 }
 
 /// The agent as configured.
-pub(super) fn agent(setup: &Setup, remembered: Vec<(ServerName, Rule)>) -> Agent {
+pub(super) fn agent(setup: &Setup, remembered: &[(ServerName, Rule)]) -> Agent {
     let model = setup.config.model.as_ref();
+    let policy = assemble::policy(&setup.config.mcp, remembered, &setup.extra_rules);
     let config = AgentConfig {
         result_limit: setup.config.mcp.result_limit,
         max_output_tokens: model.and_then(|model| model.max_output_tokens),
@@ -36,29 +36,9 @@ pub(super) fn agent(setup: &Setup, remembered: Vec<(ServerName, Rule)>) -> Agent
         window: model.and_then(|model| model.context_window),
         ..AgentConfig::new(setup.interaction)
     };
-    let agent = Agent::new(config, policy(setup, remembered));
+    let agent = Agent::new(config, policy);
     match &setup.resume {
         Some(history) => agent.resume(history.clone()),
         None => agent,
     }
-}
-
-/// Rules of the command line first, then the remembered ones, then the config's.
-fn policy(setup: &Setup, remembered: Vec<(ServerName, Rule)>) -> Policy {
-    let mcp = &setup.config.mcp;
-    let configured = mcp.servers.iter().map(|server| {
-        let own = ServerPolicy { mode: server.permissions, rules: server.rules.clone() };
-        (server.name.clone(), own)
-    });
-    let mut policy = Policy::new(mcp.permissions, configured.collect());
-    policy.pins = mcp.pins;
-    for (server, rule) in remembered.into_iter().rev() {
-        if policy.servers.contains_key(&server) {
-            policy.remember(&server, rule);
-        }
-    }
-    for (server, rule) in &setup.extra_rules {
-        policy.add_global_rule(Pattern(server.to_string()), rule.clone());
-    }
-    policy
 }

@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
-use super::hub::{Hub, Report};
+use super::hub::{Heard, Hub, Report};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::work::{self, Inside, ModelReport};
@@ -21,7 +21,6 @@ use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{Answer, Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
-use crate::mcp::ServerEvent;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
@@ -59,7 +58,7 @@ struct Conductor {
 struct Ears {
     ops: mpsc::Receiver<Op>,
     inside: mpsc::Receiver<Inside>,
-    servers: mpsc::Receiver<ServerEvent>,
+    servers: mpsc::Receiver<Heard>,
     model: mpsc::Receiver<ModelReport>,
     faults: mpsc::Receiver<Fault>,
 }
@@ -80,7 +79,7 @@ pub(super) fn start(
     let mut warnings = setup.warnings.clone();
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
     let remembered = beginning::remembered(setup.paths.as_ref(), &mut warnings);
-    let agent = beginning::agent(&setup, remembered.rules);
+    let agent = beginning::agent(&setup, &remembered.rules);
     let hub =
         Hub::new(&setup, warnings, ca.as_ref(), remembered.pins, server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
@@ -190,7 +189,7 @@ impl Conductor {
         }
     }
 
-    fn heard_server(&mut self, event: ServerEvent) {
+    fn heard_server(&mut self, event: Heard) {
         if let Report::Progress(call, progress) = self.hub.heard(event) {
             self.drive(Event::Progressed { call, progress });
         }

@@ -1,11 +1,11 @@
 //! Faults that users reported of comparable programs: every file under `tests/cases`.
 
-<<<<<<< HEAD
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 mod http_script;
+mod llm;
 mod sse_decode;
 
 /// Where the cases are: `$MINI_ME_CASES`, else those of this repository.
@@ -57,6 +57,3 @@ pub(crate) fn report(kind: &str, count: usize, failed: &[String]) {
         failed.join("\n")
     );
 }
-=======
-mod llm;
->>>>>>> provider
