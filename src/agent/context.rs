@@ -139,15 +139,45 @@ impl Conversation {
         }
     }
 
+    pub(super) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(super) fn window(&self) -> Option<u64> {
+        self.raw.window
+    }
+
+    /// The place of the user's last message.
+    pub(super) fn last_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| matches!(message, Message::User { .. }))
+    }
+
+    /// The next usage report is not about a request of this conversation.
+    pub(super) fn forget_sent(&mut self) {
+        self.sent = 0;
+    }
+
+    /// Puts a summary in the place of everything before the user's last message.
+    pub(super) fn replace_earlier(&mut self, summary: String) {
+        let last = self.last_user().unwrap_or_default();
+        let rest = self.messages.split_off(last);
+        self.clear();
+        self.push(Message::User { text: summary });
+        rest.into_iter().for_each(|message| self.push(message));
+    }
+
+    /// Whether the next request and its answer would not fit the window.
+    pub(super) fn overfull(&self, max_output: Option<u64>) -> bool {
+        self.raw.window.is_some_and(|window| {
+            let answer = max_output.unwrap_or(window / 8).min(window / 2);
+            self.parts().total().saturating_add(answer) > window
+        })
+    }
+
     /// Shortens old results if the next request and its answer would not fit the window. Returns
     /// how many were shortened.
     pub(super) fn fit(&mut self, max_output: Option<u64>, kept: &mut Kept) -> usize {
-        let Some(window) = self.raw.window else { return 0 };
-        let answer = max_output.unwrap_or(window / 8).min(window / 2);
-        if self.parts().total().saturating_add(answer) <= window {
-            return 0;
-        }
-        self.shorten_old(kept)
+        if self.overfull(max_output) { self.shorten_old(kept) } else { 0 }
     }
 
     /// Shortens all results but the latest, each with a line that says so. The whole text stays
