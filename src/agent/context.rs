@@ -163,7 +163,9 @@ impl Conversation {
         let rest = self.messages.split_off(last);
         self.clear();
         self.push(Message::User { text: summary });
-        rest.into_iter().for_each(|message| self.push(message));
+        for message in rest {
+            self.push(message);
+        }
     }
 
     /// Whether the next request and its answer would not fit the window.
