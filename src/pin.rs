@@ -23,18 +23,21 @@ const KEPT: usize = 32 * 1024;
 /// Fingerprint of a definition: lower-case hex of SHA-256 over its canonical form (name,
 /// title, description, input and output schema, annotations; members sorted).
 pub fn fingerprint(definition: &ToolDefinition) -> String {
-    hex(&canonical(definition).to_string())
+    hex(&Sha256::digest(canonical(definition).to_string()))
 }
 
 /// Fingerprint of a server's whole set of tools, from the names and fingerprints of its members in
 /// any order.
 pub fn set_fingerprint<'a>(tools: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let tools: BTreeMap<&str, &str> = tools.into_iter().collect();
-    hex(&tools
-        .iter()
-        .map(|(name, pin)| Value::from(vec![*name, *pin]))
-        .collect::<Value>()
-        .to_string())
+    let mut digest = Sha256::new();
+    for (name, pin) in tools {
+        // With its length before it no name can run into what follows.
+        digest.update(name.len().to_be_bytes());
+        digest.update(name);
+        digest.update(pin);
+    }
+    hex(&digest.finalize())
 }
 
 /// What a fingerprint covers, with sorted members: two definitions are the same if and only if
@@ -163,9 +166,8 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-fn hex(text: &str) -> String {
+fn hex(digest: &[u8]) -> String {
     use std::fmt::Write as _;
-    let digest = Sha256::digest(text);
     digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
         // Writing to a String cannot fail.
         write!(hex, "{byte:02x}").ok();

@@ -95,6 +95,9 @@ pub fn model_names(ids: &[ToolId]) -> (Vec<ModelName>, Vec<Vec<ToolId>>) {
     let mut salts: Vec<Option<u32>> =
         plain.iter().map(|name| (name.len() > LONGEST).then_some(0)).collect();
     let shared = same(plain.iter().map(String::as_str));
+    if shared.is_empty() && salts.iter().all(Option::is_none) {
+        return (plain.into_iter().map(ModelName::new).collect(), Vec::new());
+    }
     shared.iter().flatten().for_each(|&index| salt(&mut salts, index, 0));
     let collisions = shared
         .into_iter()
