@@ -157,6 +157,8 @@ impl Redacting {
             return;
         }
         self.closed_on = Some(today);
+        #[cfg(not(unix))]
+        let _ = &self.dir;
         #[cfg(unix)]
         for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
