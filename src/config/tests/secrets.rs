@@ -1,6 +1,6 @@
 //! Secrets come from the environment alone and are shown nowhere.
 
-use secrecy::ExposeSecret as _;
+use secrecy::ExposeSecret;
 
 use super::{loaded, names, told, with_env};
 use crate::config::{Auth, Loaded};
@@ -66,6 +66,18 @@ fn secrets_in_an_address_are_refused_and_never_shown() {
     }
     let fine = loaded("servers:\n  - { name: a, url: \"http://127.0.0.1/mcp?toolset=repos\" }\n");
     assert_eq!(fine.warnings, []);
+}
+
+#[test]
+fn all_secrets_can_be_named_to_the_log() {
+    let text = format!(
+        "model: {{ name: x, apiKeyEnv: A }}\n{}",
+        entry("auth: { type: bearer, tokenEnv: B }\nheadersEnv: { X-C: C }")
+    );
+    let loaded = with_env(&text, &[("A", "1"), ("B", "2"), ("C", "3")]).unwrap();
+    let secrets = loaded.config.secrets();
+    let secrets: Vec<&str> = secrets.iter().map(ExposeSecret::expose_secret).collect();
+    assert_eq!(secrets, ["1", "2", "3"]);
 }
 
 #[test]
