@@ -138,7 +138,11 @@ fn a_variable_that_holds_no_text_disables_its_server() {
 fn a_server_that_is_switched_off_needs_no_variable() {
     let loaded = loaded(&entry("enabled: false\nauth: { type: bearer, tokenEnv: UNSET }"));
     assert_eq!(loaded.warnings, []);
-    assert!(loaded.config.mcp.servers[0].disabled.is_some());
+    let server = &loaded.config.mcp.servers[0];
+    assert!(server.missing_credential().is_some_and(|reason| reason.contains("UNSET")));
+    let loaded = super::loaded(&entry("enabled: false"));
+    let server = &loaded.config.mcp.servers[0];
+    assert!(server.disabled.is_some() && server.missing_credential().is_none());
 }
 
 #[test]
