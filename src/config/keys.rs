@@ -129,14 +129,14 @@ fn synonym(key: &str) -> Option<&'static str> {
 }
 
 /// What is wrong with an unknown key, and what to write instead.
-pub(super) fn explain(key: &str, quoted: &str, known: &[&'static str]) -> (String, String) {
+pub(super) fn explain(key: &str, known: &[&'static str]) -> (String, String) {
     if key == "<<" {
         return (
             "merge keys (`<<`) are not supported, so what it would bring is missing".to_owned(),
             "Write the merged values out.".to_owned(),
         );
     }
-    let what = format!("{quoted} is not a known key here");
+    let what = "not a known key here".to_owned();
     if let Some(near) = nearest(key, known) {
         return (
             format!("{what}; the nearest known key is `{near}`"),
@@ -217,7 +217,7 @@ mod tests {
     #[test]
     fn unknown_keys_name_the_nearest_and_where_it_belongs() {
         let told = |key: &str| {
-            let (what, advice) = explain(key, key, &SERVER);
+            let (what, advice) = explain(key, &SERVER);
             format!("{what} {advice}")
         };
         assert!(told("exclude_tools").contains("`excludeTools`"));

@@ -145,6 +145,17 @@ pub enum Auth {
     },
 }
 
+/// Why a server is off that has all it needs: the user said so.
+pub(super) const SWITCHED_OFF: &str = "`enabled: false` in the config";
+
+impl ServerConfig {
+    /// Why it cannot be switched on during a run: the credential it names cannot be had. `None` if
+    /// it is on, or was only switched off.
+    pub fn missing_credential(&self) -> Option<&str> {
+        self.disabled.as_deref().filter(|reason| *reason != SWITCHED_OFF)
+    }
+}
+
 /// One server entry that can be used, or is switched off.
 #[derive(Debug, Clone)]
 pub struct ServerConfig {

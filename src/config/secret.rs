@@ -251,7 +251,30 @@ fn mask(word: &str, hide: Hide) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn no_line_panics_and_no_long_word_after_a_secret_key_is_shown(
+            before in "[-a-z{ ,'\"]{0,12}",
+            key in prop::sample::select(vec!["token", "apiKey", "password", "X-Api-Key"]),
+            gap in "[ \t]{1,3}['\"]?",
+            secret in "[A-Za-z0-9_/+=-]{8,40}",
+            after in "[\\]}a-z ,'\"]{0,8}",
+        ) {
+            let shown = excerpt(&format!("{before} {key}:{gap}{secret}{after}"));
+            prop_assert!(!shown.contains(&secret), "{shown}");
+        }
+
+        #[test]
+        fn no_text_panics(line in "\\PC{0,200}") {
+            // Characters that are made visible take more room: at most ten for one.
+            prop_assert!(excerpt(&line).chars().count() <= 10 * (MAX_EXCERPT + 1));
+            prop_assert!(quote(&line).chars().count() <= 10 * (MAX_QUOTE + 3));
+        }
+    }
 
     #[test]
     fn names_of_secrets_are_known_by_their_words() {

@@ -1,6 +1,5 @@
-//! What a run begins with: the agent, its permissions, what was remembered.
+//! What a run begins with: the agent and its permissions.
 
-use super::pinboard::Pinboard;
 use super::{Setup, assemble};
 use crate::agent::{Agent, AgentConfig};
 use crate::domain::{ServerName, Warning};
@@ -8,21 +7,15 @@ use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::store;
 
-/// What earlier runs left.
-#[derive(Default)]
-pub(super) struct Remembered {
-    pub(super) pins: Pinboard,
-    pub(super) rules: Vec<(ServerName, Rule)>,
-}
-
-/// Reads what earlier runs left.
-pub(super) fn remembered(paths: Option<&Paths>, warnings: &mut Vec<Warning>) -> Remembered {
-    let Some(paths) = paths else { return Remembered::default() };
-    let (pins, troubles) = store::read_pins(paths);
-    warnings.extend(troubles);
+/// Reads the rules that *always* wrote.
+pub(super) fn remembered_rules(
+    paths: Option<&Paths>,
+    warnings: &mut Vec<Warning>,
+) -> Vec<(ServerName, Rule)> {
+    let Some(paths) = paths else { return Vec::new() };
     let (rules, troubles) = store::read_rules(paths);
     warnings.extend(troubles);
-    Remembered { pins: Pinboard::new(pins), rules }
+    rules
 }
 
 /// The agent as configured.

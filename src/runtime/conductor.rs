@@ -78,10 +78,9 @@ pub(super) fn start(
 
     let mut warnings = setup.warnings.clone();
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
-    let remembered = beginning::remembered(setup.paths.as_ref(), &mut warnings);
-    let agent = beginning::agent(&setup, &remembered.rules);
-    let hub =
-        Hub::new(&setup, warnings, ca.as_ref(), remembered.pins, server_events, tasks.clone());
+    let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
+    let agent = beginning::agent(&setup, &rules);
+    let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
@@ -120,6 +119,7 @@ impl Conductor {
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.recall_pins().await;
         loop {
             let due = self.hub.due();
             tokio::select! {
@@ -143,6 +143,16 @@ impl Conductor {
             }
         }
         self.end(ears, notices).await;
+    }
+
+    /// Reads the pins. They may be many and no list is compared before, so the first snapshot does
+    /// not wait for them.
+    async fn recall_pins(&mut self) {
+        let Some(paths) = self.paths.clone() else { return };
+        let reading = tokio::task::spawn_blocking(move || store::read_pins(&paths));
+        let Ok((pins, troubles)) = reading.await else { return };
+        self.hub.recall(pins);
+        troubles.into_iter().for_each(|trouble| self.warn(trouble));
     }
 
     fn asked(&mut self, op: Op) {
@@ -306,41 +316,46 @@ impl Conductor {
         self.tasks.spawn("writing", work::write(job, self.inside.clone()));
     }
 
+    /// Sends what there is room for now.
+    fn send_waiting(&mut self, notices: &mpsc::Sender<Notice>) {
+        while let Ok(room) = notices.try_reserve() {
+            let Some(notice) = self.outbox.pop() else { return };
+            room.send(notice);
+        }
+    }
+
     /// Ends in order, within bounds: the turn first, then servers and writers, the notices last.
     async fn end(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
         self.ending = true;
         // The first asks what runs to stop, the second does not wait for it.
         self.drive(Event::Interrupted);
         self.drive(Event::Interrupted);
+        self.send_waiting(&notices);
         self.hub.shut_down();
         if let Some((_, cancel)) = self.model.take() {
             cancel.cancel();
         }
         let Self { tasks, mut outbox, records, inside, reports, hub, .. } = self;
         drop((records, inside, reports, hub));
-        let flush = async {
-            while let Some(notice) = outbox.pop() {
-                if notices.send(notice).await.is_err() {
-                    break;
-                }
-            }
-            std::future::pending::<()>().await;
-        };
         tokio::select! {
             ended = tasks.wait(ENDING) => {
                 if !ended {
                     tracing::warn!("some tasks did not end in time");
                 }
             }
-            () = flush => {}
             () = listen_on(&mut ears) => {}
         }
         tasks.quit().cancel();
-        tasks.wait(LAST_WAIT).await;
-        while let Some(notice) = outbox.pop() {
-            if notices.try_send(notice).is_err() {
-                break;
+        let flush = async {
+            while let Some(notice) = outbox.pop() {
+                if notices.send(notice).await.is_err() {
+                    break;
+                }
             }
+        };
+        let (_, flushed) = tokio::join!(tasks.wait(LAST_WAIT), tokio::time::timeout(ENDING, flush));
+        if flushed.is_err() {
+            tracing::warn!("the face did not take the last notices");
         }
     }
 }

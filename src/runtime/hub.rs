@@ -23,6 +23,7 @@ use crate::domain::{
 };
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
 use crate::permission::Policy;
+use crate::pin::Pins;
 
 /// How long changes are gathered before a snapshot is made.
 const GATHER: Duration = Duration::from_millis(15);
@@ -102,7 +103,6 @@ impl Hub {
         setup: &Setup,
         warnings: Vec<Warning>,
         ca: Option<&Arc<[u8]>>,
-        pins: Pinboard,
         events: mpsc::Sender<Heard>,
         tasks: Tasks,
     ) -> Self {
@@ -134,9 +134,14 @@ impl Hub {
             lists_changed: true,
             events,
             clients: 0,
-            pins,
+            pins: Pinboard::default(),
             tasks,
         }
+    }
+
+    /// Takes in the pins of earlier runs, before any list is compared with them.
+    pub(super) fn recall(&mut self, pins: Pins) {
+        self.pins = Pinboard::new(pins);
     }
 
     /// Connects every server that is not off.
@@ -302,7 +307,7 @@ impl Hub {
     }
 
     /// Changes of pins since they were last asked for.
-    pub(super) fn take_pin_changes(&mut self) -> Option<crate::pin::Pins> {
+    pub(super) fn take_pin_changes(&mut self) -> Option<Pins> {
         self.pins.take_changes()
     }
 

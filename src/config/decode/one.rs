@@ -9,7 +9,7 @@ use super::super::context::Origins;
 use super::super::model::ServerConfig;
 use super::mcp::sanitised;
 use super::{Context, Entry, Env, Node, Position, Value, server};
-use crate::domain::Warning;
+use crate::domain::{Source, Warning};
 
 /// Decodes the entry. Its name comes from the host, and is none of `taken`. A variable that is not
 /// set disables it, with a warning.
@@ -32,12 +32,23 @@ pub fn server(
     }
     let node = Node { at: Position::START, value: Value::Map(entries) };
     match server::decode(&mut context, &node, "") {
-        Ok(server) => Ok((ServerConfig { line: None, ..server }, context.warnings)),
+        Ok(server) => {
+            let warnings = context.warnings.into_iter().map(without_line).collect();
+            Ok((ServerConfig { line: None, ..server }, warnings))
+        }
         Err(problem) => {
             let flag = if problem.field == "url" { "--url" } else { "--token-env" };
             Err(format!("{flag}: {}. {}", problem.what, problem.advice))
         }
     }
+}
+
+/// A command line has no lines.
+fn without_line(mut warning: Warning) -> Warning {
+    if let Source::Config { line, .. } = &mut warning.source {
+        *line = None;
+    }
+    warning
 }
 
 fn text(text: &str) -> Value {
