@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::era::Refusal;
-use super::wire::{Dialect, UPCALLS, Upcall};
+use super::exchange::{Dialect, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
 use crate::domain::{Era, ServerState, Source, Warning};
 use call::Request;
@@ -125,7 +125,7 @@ impl Actor {
 
     fn report(&mut self, permit: mpsc::Permit<'_, ServerEvent>) {
         if let Some(kind) = self.outbox.pop_front() {
-            permit.send(ServerEvent { server: self.shared.wire.server.clone(), kind });
+            permit.send(ServerEvent { server: self.shared.peer.server.clone(), kind });
         }
     }
 
@@ -254,7 +254,7 @@ impl Actor {
         self.tell(ServerEventKind::Connected(conn.described()));
         for remark in &conn.remarks {
             let message = format!("The server is usable, but {remark}.");
-            let source = Source::Server(self.shared.wire.server.clone());
+            let source = Source::Server(self.shared.peer.server.clone());
             self.tell(ServerEventKind::Warned(Warning::new(source, message, "")));
         }
         if conn.dialect.era == Era::Legacy {
@@ -276,7 +276,7 @@ impl Actor {
         self.listed = true;
         self.shared.set_headers(&list.tools);
         if let Some(why) = list.cut {
-            let source = Source::Server(self.shared.wire.server.clone());
+            let source = Source::Server(self.shared.peer.server.clone());
             let message = format!("Its list of tools was cut: {why}.");
             let advice = "The tools read so far are offered; its makers may want to know.";
             self.tell(ServerEventKind::Warned(Warning::new(source, message, advice)));
@@ -349,11 +349,11 @@ impl Actor {
             };
             posts.await;
             if let Link::Up(conn) = &last {
-                shared.wire.end_session(&conn.dialect).await;
+                shared.peer.end_session(&conn.dialect).await;
             }
         };
         if timeout(GOODBYE, goodbye).await.is_err() {
-            tracing::debug!(server = %self.shared.wire.server, "the server did not answer the good-bye");
+            tracing::debug!(server = %self.shared.peer.server, "the server did not answer the good-bye");
         }
     }
 }

@@ -197,6 +197,33 @@ async fn a_refused_connection_is_a_failure_with_stage_and_place() {
 }
 
 #[tokio::test]
+async fn a_server_without_tls_behind_https_fails_at_that_stage() {
+    let server = Server::start(|_| Reply::status(404)).await;
+    let client = Client::start(spec(&server.url("/mcp").replace("http://", "https://")));
+    let ServerState::Failed { stage, reason } = client.settled().await else { panic!() };
+    assert_eq!(stage, Stage::Tls, "{reason}");
+    assert!(reason.contains("127.0.0.1"), "{reason}");
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_was_overloaded_is_tried_again_by_itself() {
+    let away = AtomicUsize::new(0);
+    let server = Server::start(move |request| match request.rpc().as_str() {
+        "server/discover" if away.fetch_add(1, Ordering::Relaxed) == 0 => Reply::status(503),
+        "initialize" => initialized(request, "s-1"),
+        "tools/list" => tools(request, &["echo"]),
+        "server/discover" => Reply::status(404),
+        _ => Reply::status(202),
+    })
+    .await;
+    let client = Client::start(spec(&server.url("/mcp")));
+    assert_eq!(client.settled().await.word(), "failed");
+    client.until(|events| states(events).contains(&ServerState::Ready).then_some(())).await;
+    client.stop().await;
+}
+
+#[tokio::test]
 async fn a_web_page_is_no_server_and_is_told_without_markup_and_query() {
     let server = Server::start(|_| {
         let page = b"<html><title>Sign in</title><body>Please sign in</body></html>";

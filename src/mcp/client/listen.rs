@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::time::sleep;
 
 use super::shared::{Conn, Shared};
-use crate::mcp::wire::{Cursor, Hearing, RECONNECT, is_stream, listen};
+use crate::mcp::exchange::{Cursor, Hearing, RECONNECT, is_stream, listen};
 
 /// Openings in a row that brought nothing before it is given up.
 const IN_VAIN: u32 = 4;
@@ -25,13 +25,13 @@ async fn keep_open(shared: &Shared, conn: &Conn) {
     let mut cursor = Cursor::default();
     let mut in_vain = 0;
     loop {
-        let opened = shared.wire.open(&conn.dialect, &cursor.id).await;
+        let opened = shared.peer.open(&conn.dialect, &cursor.id).await;
         conn.listening.cancel();
         cursor.events = 0;
         match opened {
             Ok(response) if is_stream(&response) && response.check_coding().is_ok() => {
                 let mut hearing = Hearing::new(0, None, conn.dialect.clone());
-                listen(&shared.wire, &mut hearing, response, &mut cursor).await;
+                listen(&shared.peer, &mut hearing, response, &mut cursor).await;
             }
             // Any other answer means that there is none: it is not asked for again.
             Ok(response) if response.status() < 500 => return,

@@ -1,5 +1,5 @@
-//! One server's wire: sends one JSON-RPC request and reads on until its answer is there, in
-//! whichever form the server chose (H6). Everything else that comes on the way is heard here too:
+//! Exchanges with one server: sends one JSON-RPC request and reads on until its answer is there,
+//! in whichever form the server chose (H6). Everything else that comes on the way is heard here too:
 //! progress, log messages, change notices, requests of the server.
 
 mod answer;
@@ -104,7 +104,7 @@ fn value(text: &str) -> Result<HeaderValue, Fault> {
 /// One request to be made.
 #[derive(Debug)]
 pub(super) struct Ask {
-    /// Its id, from [`Wire::next_id`].
+    /// Its id, from [`Peer::next_id`].
     pub(super) id: u64,
     /// Its method.
     pub(super) method: &'static str,
@@ -116,8 +116,6 @@ pub(super) struct Ask {
     pub(super) mirrored: Vec<(String, String)>,
     /// The call it is made for.
     pub(super) call: Option<CallId>,
-    /// Whether log messages are asked for (modern servers send none otherwise).
-    pub(super) logs: bool,
     /// Silence that is put up with; any byte of the answer starts it anew, a comment too (S11).
     pub(super) silence: Duration,
 }
@@ -133,9 +131,9 @@ pub(super) struct Answered {
     pub(super) head: Duration,
 }
 
-/// The wire of one server.
+/// The server as it is spoken to.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct Peer {
     pub(super) server: ServerName,
     pub(super) http: Http,
     ids: AtomicU64,
@@ -144,7 +142,7 @@ pub(super) struct Wire {
     remarked: Mutex<HashSet<String>>,
 }
 
-impl Wire {
+impl Peer {
     pub(super) fn new(
         spec: &ServerSpec,
         events: mpsc::Sender<ServerEvent>,
@@ -248,7 +246,7 @@ fn dress(dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
     let mut meta = Map::new();
     if let (Era::Modern, Some(version)) = (dialect.era, &dialect.version) {
         meta = model::modern_meta(version);
-        if ask.logs {
+        if ask.call.is_some() {
             model::ask_for_logs(&mut meta);
         }
     }
