@@ -24,8 +24,9 @@ use crate::redact;
 pub(in crate::mcp) use response::excerpt;
 pub use response::{JSON_LIMIT, Response};
 
-/// Time to open a connection, TLS included.
-const CONNECT: std::time::Duration = std::time::Duration::from_secs(10);
+/// Time to open a connection, TLS included: less than a discovery has, so that the message can say
+/// that it was this.
+const CONNECT: std::time::Duration = std::time::Duration::from_secs(8);
 /// Redirects that are followed (H14).
 const REDIRECTS: usize = 3;
 
