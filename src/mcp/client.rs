@@ -257,7 +257,7 @@ impl Actor {
             let source = Source::Server(self.shared.peer.server.clone());
             self.tell(ServerEventKind::Warned(Warning::new(source, message, "")));
         }
-        if conn.dialect.era == Era::Legacy {
+        if conn.may_be_listened_to() {
             self.start(listen::run(Arc::clone(&self.shared), Arc::clone(&conn)), |()| {
                 Done::Settled
             });

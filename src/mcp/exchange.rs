@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -120,6 +120,14 @@ pub(super) struct Ask {
     pub(super) silence: Duration,
 }
 
+impl Ask {
+    /// A request of its own, without a name and without patience for silence.
+    pub(super) fn new(id: u64, method: &'static str, params: Map<String, Value>) -> Self {
+        let silence = Duration::ZERO;
+        Self { id, method, params, name: None, mirrored: Vec::new(), call: None, silence }
+    }
+}
+
 /// The answer to a request.
 #[derive(Debug)]
 pub(super) struct Answered {
@@ -199,6 +207,14 @@ impl Peer {
             headers.insert(LAST_EVENT, value(last_id)?);
         }
         self.http.send(&Verb::Get, &headers).await
+    }
+
+    /// Asks a modern server to tell of changes (U1); the response is a stream that lasts.
+    pub(super) async fn subscribe(&self, dialect: &Dialect, id: u64) -> Result<Response, Fault> {
+        let mut params = Map::new();
+        params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
+        let (body, headers) = dress(dialect, &Ask::new(id, "subscriptions/listen", params))?;
+        self.http.send(&Verb::Post(body), &headers).await
     }
 
     /// Ends the MCP session (G5). Whatever the server says to that is fine.

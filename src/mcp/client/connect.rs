@@ -190,14 +190,9 @@ async fn safely(
 ) -> Result<Answered, Fault> {
     let Value::Object(params) = params else { return Err(no_object()) };
     let ask = |params: Map<String, Value>| Ask {
-        id: shared.peer.next_id(),
-        method,
-        params,
-        name: None,
-        mirrored: Vec::new(),
-        call: None,
         // The whole is bounded by less.
         silence: shared.limits.discovery.saturating_mul(2),
+        ..Ask::new(shared.peer.next_id(), method, params)
     };
     match shared.peer.ask(dialect, ask(params.clone())).await {
         Err(Fault::Lost { .. }) => shared.peer.ask(dialect, ask(params)).await,

@@ -8,7 +8,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Protocol;
-use crate::domain::{ServerConnection, ToolName};
+use crate::domain::{Era, ServerConnection, ToolName};
 use crate::mcp::exchange::{Dialect, Peer, Upcall};
 use crate::mcp::headers::ParamHeader;
 use crate::mcp::model::tool::Listed;
@@ -33,6 +33,14 @@ pub(super) struct Conn {
 }
 
 impl Conn {
+    /// Whether the server may have something to say outside its answers: a legacy one always
+    /// (T6), a modern one where it tells of changes (U1).
+    pub(super) fn may_be_listened_to(&self) -> bool {
+        let tools = self.capabilities.get("tools");
+        let changes = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool);
+        self.dialect.era == Era::Legacy || changes == Some(true)
+    }
+
     /// The connection as the catalog shows it.
     pub(super) fn described(&self) -> ServerConnection {
         ServerConnection {
