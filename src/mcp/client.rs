@@ -160,8 +160,12 @@ impl Actor {
                 self.era = None;
                 self.connect();
             }
+            Upcall::Unauthorized(generation, reason) if generation == self.generation => {
+                self.link.send_replace(Link::Down(Arc::from(reason.as_str()))).part();
+                self.tell(ServerEventKind::State(ServerState::NeedsAuth { reason }));
+            }
             // Somebody else noticed it earlier.
-            Upcall::SessionLost(_) | Upcall::Gone(_) => {}
+            Upcall::SessionLost(_) | Upcall::Gone(_) | Upcall::Unauthorized(..) => {}
         }
     }
 
@@ -291,6 +295,8 @@ impl Actor {
         self.listing = Listing::Idle;
         match outcome {
             Ok(list) => self.take_list(list),
+            // The connection is being made anew, or cannot be, and that is told already.
+            Err(_) if !matches!(&*self.link.borrow(), Link::Up(_)) => {}
             Err(fault) => {
                 let reason = format!("The tools could not be listed again: {fault}");
                 self.tell(ServerEventKind::State(ServerState::Degraded { reason }));

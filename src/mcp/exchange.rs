@@ -44,6 +44,8 @@ pub(super) enum Upcall {
     Post(Value, Dialect),
     /// The MCP session of that generation is gone.
     SessionLost(u64),
+    /// The credential that served for the connection of that generation does no more; why.
+    Unauthorized(u64, String),
     /// The endpoint of that generation is gone or speaks another era now.
     Gone(u64),
 }
@@ -173,6 +175,11 @@ impl Peer {
 
     /// Sends a request once and waits for its answer.
     pub(super) async fn ask(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
+        let answered = self.exchange(dialect, ask).await;
+        answered.map_err(|fault| fault.cleaned(|text| self.http.scrub(text)))
+    }
+
+    async fn exchange(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
         let (body, headers) = dress(dialect, &ask)?;
         let begun = Instant::now();
         let verb = Verb::Post(body);
@@ -196,7 +203,8 @@ impl Peer {
         if response.is_success() {
             return Ok(());
         }
-        answer::refused(dialect, response).await
+        let refused: Result<(), Fault> = answer::refused(dialect, response).await;
+        refused.map_err(|fault| fault.cleaned(|text| self.http.scrub(text)))
     }
 
     /// Opens the standing stream of a legacy server, or resumes one after `last_id`.

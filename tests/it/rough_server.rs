@@ -253,6 +253,39 @@ async fn a_server_that_wants_a_credential_says_which_and_is_left_alone() {
 }
 
 #[tokio::test]
+async fn a_credential_that_expires_ends_the_connection_and_a_call_is_not_sent_again() {
+    let server = answering(|_| Reply::status(401)).await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    assert_eq!(client.call("echo", &json!({})).await.word(), "not sent");
+    client
+        .until(|events| {
+            states(events).last().is_some_and(|s| s.word() == "needs auth").then_some(())
+        })
+        .await;
+    assert_eq!(client.call("echo", &json!({})).await.word(), "not sent");
+    assert_eq!(server.asked("tools/call").len(), 1);
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_server_repeats_of_secrets_is_not_told() {
+    let server = Server::start(|request| {
+        let page = format!(
+            "<pre>Cannot POST {} with {}</pre>",
+            request.target,
+            request.header("authorization").unwrap()
+        );
+        Reply::whole(404, &[("Content-Type", "text/html")], page.as_bytes())
+    })
+    .await;
+    let client = Client::start(spec(&server.url("/mcp?key=geheim")));
+    let ServerState::Failed { reason, .. } = client.settled().await else { panic!() };
+    assert!(reason.contains("Cannot POST"), "{reason}");
+    assert!(!reason.contains("geheim") && !reason.contains("tok-EXAMPLE"), "{reason}");
+    client.stop().await;
+}
+
+#[tokio::test]
 async fn a_redirect_on_the_origin_is_followed_and_one_to_another_is_not() {
     let server = Server::start(|request| {
         if request.target == "/mcp" {

@@ -105,6 +105,11 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
                 shared.peer.up(Upcall::Gone(conn.generation)).await;
                 return fault.outcome();
             }
+            (Fault::Auth { status: 401, reason }, _) => {
+                let told = Upcall::Unauthorized(conn.generation, reason.clone());
+                shared.peer.up(told).await;
+                return fault.outcome();
+            }
             (Fault::Silent(_), _) => {
                 withdraw(shared, flight, "timed out").await;
                 return fault.outcome();

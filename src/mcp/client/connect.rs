@@ -46,7 +46,7 @@ pub(super) enum Failed {
 impl Failed {
     fn at(stage: Stage, fault: Fault) -> Self {
         match fault {
-            Fault::Auth { reason } => Self::Auth(reason),
+            Fault::Auth { reason, .. } => Self::Auth(reason),
             Fault::Status { after, .. } => Self::Refused(fault.refusal(stage), after),
             other => Self::Refused(other.refusal(stage), None),
         }
@@ -217,6 +217,9 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
         }
         Err(Fault::Status { status: 404, .. }) => {
             shared.peer.up(Upcall::Gone(conn.generation)).await;
+        }
+        Err(Fault::Auth { status: 401, reason }) => {
+            shared.peer.up(Upcall::Unauthorized(conn.generation, reason.clone())).await;
         }
         _ => {}
     }

@@ -173,7 +173,8 @@ async fn auth(response: Response) -> Fault {
     } else {
         "The credential is not enough, or the server's policy forbids this address or program."
     };
-    Fault::Auth { reason: format!("{seen}.{wants} {advice}") }
+    let reason = format!("{seen}.{wants} {advice}");
+    Fault::Auth { status, reason }
 }
 
 #[cfg(test)]
