@@ -226,3 +226,53 @@ async fn a_forced_legacy_version_is_not_probed() {
     assert_eq!(server.asked("initialize")[0].json()["params"]["protocolVersion"], "2025-06-18");
     client.stop().await;
 }
+
+/// The usual server, which tells of changes and answers a subscription as the closure says.
+async fn telling(listen: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Server {
+    except(move |request| match request.rpc().as_str() {
+        "server/discover" => {
+            let body = json!({"supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {"listChanged": true}}});
+            Some(Reply::json(200, &result(request, &body)))
+        }
+        "subscriptions/listen" => Some(listen(request)),
+        _ => None,
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_that_tells_of_changes_is_subscribed_to_and_listed_again() {
+    let server = telling(|request| {
+        let id = request.json()["id"].clone();
+        let notice = |method: &str| {
+            json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": {
+                "_meta": {"io.modelcontextprotocol/subscriptionId": id}}})
+        };
+        let acknowledged = Reply::stream().event(&notice("subscriptions/acknowledged"));
+        acknowledged.wait(20).event(&notice("tools/list_changed")).hang()
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    eventually("it is listed again", || server.asked("tools/list").len() == 2).await;
+    let listen = &server.asked("subscriptions/listen")[0];
+    assert_eq!(listen.json()["params"]["notifications"], json!({"toolsListChanged": true}));
+    assert_eq!(listen.header("mcp-method"), Some("subscriptions/listen"));
+    client.stop().await;
+    eventually("the stream is closed", || server.left() == ["subscriptions/listen"]).await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_is_refused_is_asked_for_once() {
+    for status in [404, 200] {
+        let server = telling(move |request| {
+            Reply::json(status, &error(request, -32601, "Method not found"))
+        })
+        .await;
+        let client = Client::ready(spec(&server.url("/mcp"))).await;
+        eventually("it is asked for", || !server.asked("subscriptions/listen").is_empty()).await;
+        assert_eq!(text(&client.call("météo", &json!({})).await), "12 C");
+        client.stop().await;
+        assert_eq!(server.asked("subscriptions/listen").len(), 1);
+    }
+}

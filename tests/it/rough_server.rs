@@ -197,6 +197,33 @@ async fn a_refused_connection_is_a_failure_with_stage_and_place() {
 }
 
 #[tokio::test]
+async fn a_server_without_tls_behind_https_fails_at_that_stage() {
+    let server = Server::start(|_| Reply::status(404)).await;
+    let client = Client::start(spec(&server.url("/mcp").replace("http://", "https://")));
+    let ServerState::Failed { stage, reason } = client.settled().await else { panic!() };
+    assert_eq!(stage, Stage::Tls, "{reason}");
+    assert!(reason.contains("127.0.0.1"), "{reason}");
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn a_server_that_was_overloaded_is_tried_again_by_itself() {
+    let away = AtomicUsize::new(0);
+    let server = Server::start(move |request| match request.rpc().as_str() {
+        "server/discover" if away.fetch_add(1, Ordering::Relaxed) == 0 => Reply::status(503),
+        "initialize" => initialized(request, "s-1"),
+        "tools/list" => tools(request, &["echo"]),
+        "server/discover" => Reply::status(404),
+        _ => Reply::status(202),
+    })
+    .await;
+    let client = Client::start(spec(&server.url("/mcp")));
+    assert_eq!(client.settled().await.word(), "failed");
+    client.until(|events| states(events).contains(&ServerState::Ready).then_some(())).await;
+    client.stop().await;
+}
+
+#[tokio::test]
 async fn a_web_page_is_no_server_and_is_told_without_markup_and_query() {
     let server = Server::start(|_| {
         let page = b"<html><title>Sign in</title><body>Please sign in</body></html>";
@@ -222,6 +249,39 @@ async fn a_server_that_wants_a_credential_says_which_and_is_left_alone() {
     let ServerState::NeedsAuth { reason } = client.settled().await else { panic!() };
     assert!(reason.contains("scope=\"read\"") && !reason.contains("tok-EXAMPLE"), "{reason}");
     assert_eq!(server.requests().len(), 1);
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn a_credential_that_expires_ends_the_connection_and_a_call_is_not_sent_again() {
+    let server = answering(|_| Reply::status(401)).await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    assert_eq!(client.call("echo", &json!({})).await.word(), "not sent");
+    client
+        .until(|events| {
+            states(events).last().is_some_and(|s| s.word() == "needs auth").then_some(())
+        })
+        .await;
+    assert_eq!(client.call("echo", &json!({})).await.word(), "not sent");
+    assert_eq!(server.asked("tools/call").len(), 1);
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn what_a_server_repeats_of_secrets_is_not_told() {
+    let server = Server::start(|request| {
+        let page = format!(
+            "<pre>Cannot POST {} with {}</pre>",
+            request.target,
+            request.header("authorization").unwrap()
+        );
+        Reply::whole(404, &[("Content-Type", "text/html")], page.as_bytes())
+    })
+    .await;
+    let client = Client::start(spec(&server.url("/mcp?key=geheim")));
+    let ServerState::Failed { reason, .. } = client.settled().await else { panic!() };
+    assert!(reason.contains("Cannot POST"), "{reason}");
+    assert!(!reason.contains("geheim") && !reason.contains("tok-EXAMPLE"), "{reason}");
     client.stop().await;
 }
 

@@ -258,6 +258,10 @@ async fn read(stream: &mut TcpStream) -> Option<Recorded> {
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
             return None;
         }
+        // A handshake of TLS is nothing for this server.
+        if bytes.first() == Some(&0x16) {
+            return None;
+        }
     };
     let head = String::from_utf8(bytes[..head_end].to_vec()).unwrap();
     let mut lines = head.split("\r\n");
