@@ -99,7 +99,7 @@ fn arguments(
 }
 
 /// Arguments as a whole: the text itself, `@FILE`, or `-`.
-fn whole(text: &str) -> Result<Map<String, Value>, Stop> {
+pub fn whole(text: &str) -> Result<Map<String, Value>, Stop> {
     let (text, origin) = match text.strip_prefix('@') {
         Some(file) => (read(file)?, file),
         None if text == "-" => (launch::standard_input()?, "standard input"),

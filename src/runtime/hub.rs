@@ -3,7 +3,7 @@
 //! One actor per server. What they report changes the catalog here and nowhere else; snapshots are
 //! made a little later, so that many servers reporting at once cost one snapshot.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,20 +11,24 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::assemble::{self, Assembled, Input, Listed};
 use super::pinboard::Pinboard;
 use super::tasks::Tasks;
-use super::{Setup, assembly, spec};
+use super::{Setup, spec};
 use crate::bridge::Target;
 use crate::config::ServerConfig;
 use crate::domain::{
-    CallId, Catalog, FilteredTool, Mode, Progress, Server, ServerConnection, ServerName,
-    ServerState, Source, Tool, ToolDefinition, ToolName, Warning,
+    CallId, Catalog, Mode, Progress, Server, ServerConnection, ServerName, ServerState, Source,
+    ToolName, Warning,
 };
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
 use crate::permission::Policy;
+use crate::pin::Pins;
 
 /// How long changes are gathered before a snapshot is made.
 const GATHER: Duration = Duration::from_millis(15);
+/// Room for the reports of one client.
+const REPORTS: usize = 64;
 /// Round-trip times that are kept of a server.
 const LATENCIES: usize = 32;
 /// Warnings that are kept of a server.
@@ -37,45 +41,52 @@ pub(super) struct Hub {
     revision: u64,
     due: Option<Instant>,
     lists_changed: bool,
-    events: mpsc::Sender<ServerEvent>,
+    events: mpsc::Sender<Heard>,
+    clients: u64,
     pins: Pinboard,
     tasks: Tasks,
 }
 
 /// One server and its client.
-pub(super) struct Link {
-    pub(super) name: ServerName,
+struct Link {
+    name: ServerName,
     /// Absent for a refused entry.
-    pub(super) config: Option<ServerConfig>,
+    config: Option<ServerConfig>,
     permission: Mode,
     /// Its address without secrets; empty where it has none that can be read.
     url: String,
     host: String,
     /// What its client starts with; absent where it must not be connected.
     spec: Option<ServerSpec>,
-    pub(super) state: ServerState,
+    state: ServerState,
     connection: Option<ServerConnection>,
-    pub(super) listed: Vec<Arc<ToolDefinition>>,
-    pub(super) dropped: Vec<(String, String)>,
+    listed: Option<Vec<Listed>>,
+    dropped: Vec<(String, String)>,
     warnings: Vec<Warning>,
     latency: VecDeque<Duration>,
-    pub(super) off: HashSet<ToolName>,
+    off: Vec<ToolName>,
     client: Option<Client>,
-    pub(super) made: Assembled,
-}
-
-/// What the catalog shows of a server's list.
-#[derive(Default, Clone)]
-pub(super) struct Assembled {
-    pub(super) tools: Vec<Arc<Tool>>,
-    pub(super) filtered: Vec<FilteredTool>,
-    pub(super) warnings: Vec<Warning>,
+    made: Assembled,
 }
 
 /// The near end of a running client.
 struct Client {
+    /// Tells its reports from those of an earlier client of the same server.
+    number: u64,
     commands: mpsc::Sender<Command>,
     cancel: CancellationToken,
+}
+
+/// A report of a client on its way to the hub. Lists are already worked out.
+pub(super) struct Heard {
+    server: ServerName,
+    client: u64,
+    what: What,
+}
+
+enum What {
+    Said(ServerEventKind),
+    Listed { tools: Vec<Listed>, dropped: Vec<(String, String)> },
 }
 
 /// What of a server's report concerns others than the catalog.
@@ -91,16 +102,15 @@ impl Hub {
     pub(super) fn new(
         setup: &Setup,
         warnings: Vec<Warning>,
-        ca: Option<Arc<[u8]>>,
-        pins: Pinboard,
-        events: mpsc::Sender<ServerEvent>,
+        ca: Option<&Arc<[u8]>>,
+        events: mpsc::Sender<Heard>,
         tasks: Tasks,
     ) -> Self {
         let mcp = &setup.config.mcp;
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
-            let spec = spec::of(server, mcp, ca.clone());
+            let spec = spec::of(server, mcp, ca.cloned());
             let why_off = match &server.disabled {
                 Some(reason) => Some(reason.clone()),
                 None => left_out.then(|| "not needed for this command".to_owned()),
@@ -116,14 +126,29 @@ impl Hub {
             link
         });
         let links = configured.chain(refused).collect();
-        Self { links, warnings, revision: 0, due: None, lists_changed: true, events, pins, tasks }
+        Self {
+            links,
+            warnings,
+            revision: 0,
+            due: None,
+            lists_changed: true,
+            events,
+            clients: 0,
+            pins: Pinboard::default(),
+            tasks,
+        }
+    }
+
+    /// Takes in the pins of earlier runs, before any list is compared with them.
+    pub(super) fn recall(&mut self, pins: Pins) {
+        self.pins = Pinboard::new(pins);
     }
 
     /// Connects every server that is not off.
     pub(super) fn connect_all(&mut self) {
         for link in &mut self.links {
             if matches!(link.state, ServerState::Connecting) {
-                link.start(&self.events, &self.tasks);
+                link.start(&mut self.clients, &self.events, &self.tasks);
             }
         }
     }
@@ -156,29 +181,47 @@ impl Hub {
         self.due = None;
         self.revision += 1;
         if std::mem::take(&mut self.lists_changed) {
-            assembly::assemble(&mut self.links, &mut self.pins, policy);
+            self.assemble(policy);
         }
         let servers = self.links.iter().map(Link::shown).collect();
         Arc::new(Catalog::new(servers, self.warnings.clone(), self.revision))
     }
 
+    fn assemble(&mut self, policy: &Policy) {
+        let inputs: Vec<Input<'_>> = self.links.iter().filter_map(Link::input).collect();
+        let made = assemble::assemble(&inputs, policy, self.pins.known());
+        let configured = self.links.iter_mut().filter(|link| link.config.is_some());
+        for (link, made) in configured.zip(made) {
+            if let Some(config) = &link.config {
+                let endpoint = assemble::endpoint(config);
+                made.tools.iter().for_each(|tool| self.pins.see(&endpoint, tool));
+            }
+            link.made = made;
+        }
+    }
+
     /// Takes in what a client reports.
-    pub(super) fn heard(&mut self, event: ServerEvent) -> Report {
-        let Some(link) = self.links.iter_mut().find(|link| link.name == event.server) else {
+    pub(super) fn heard(&mut self, heard: Heard) -> Report {
+        let Some(link) = self.links.iter_mut().find(|link| link.name == heard.server) else {
             return Report::Nothing;
         };
-        if link.client.is_none() {
+        if link.client.as_ref().is_none_or(|client| client.number != heard.client) {
             // The last words of a client that was switched off.
             return Report::Nothing;
         }
-        match event.kind {
-            ServerEventKind::State(state) => link.state = state,
-            ServerEventKind::Connected(connection) => link.connection = Some(connection),
-            ServerEventKind::Tools { tools, dropped } => {
-                link.listed = tools.into_iter().map(Arc::new).collect();
+        let said = match heard.what {
+            What::Said(said) => said,
+            What::Listed { tools, dropped } => {
+                link.listed = Some(tools);
                 link.dropped = dropped;
                 self.lists_changed = true;
+                self.changed();
+                return Report::Nothing;
             }
+        };
+        match said {
+            ServerEventKind::State(state) => link.state = state,
+            ServerEventKind::Connected(connection) => link.connection = Some(connection),
             ServerEventKind::Warned(warning) => link.warn(warning),
             ServerEventKind::Latency(took) => link.add_latency(took),
             ServerEventKind::Progress { call, progress } => {
@@ -192,6 +235,8 @@ impl Hub {
                 tracing::debug!(server = %link.name, %stage, ?took, "stage passed");
                 return Report::Nothing;
             }
+            // Worked out on the way: see `pass_on`.
+            ServerEventKind::Tools { .. } => return Report::Nothing,
         }
         self.changed();
         Report::Nothing
@@ -206,7 +251,10 @@ impl Hub {
     /// Connects a server again, or all that are not usable.
     pub(super) fn reconnect(&mut self, server: Option<&ServerName>) {
         for link in &mut self.links {
-            let meant = server.map_or(!link.state.usable(), |name| link.name == *name);
+            let meant = match server {
+                Some(name) => link.name == *name,
+                None => !link.state.usable(),
+            };
             if !meant || matches!(link.state, ServerState::Disabled { .. }) {
                 continue;
             }
@@ -214,7 +262,7 @@ impl Hub {
             let sent =
                 link.client.as_ref().map(|client| client.commands.try_send(Command::Connect));
             if matches!(sent, None | Some(Err(mpsc::error::TrySendError::Closed(_)))) {
-                link.start(&self.events, &self.tasks);
+                link.start(&mut self.clients, &self.events, &self.tasks);
             }
         }
         self.changed();
@@ -228,7 +276,7 @@ impl Hub {
                     return;
                 };
                 if on {
-                    link.switch_on(&self.events, &self.tasks);
+                    link.switch_on(&mut self.clients, &self.events, &self.tasks);
                 } else {
                     link.switch_off(&self.tasks);
                 }
@@ -237,10 +285,9 @@ impl Hub {
                 let Some(link) = self.links.iter_mut().find(|link| link.name == id.server) else {
                     return;
                 };
-                if on {
-                    link.off.remove(&id.tool);
-                } else {
-                    link.off.insert(id.tool.clone());
+                link.off.retain(|tool| *tool != id.tool);
+                if !on {
+                    link.off.push(id.tool.clone());
                 }
             }
         }
@@ -253,15 +300,15 @@ impl Hub {
         let Some(link) = self.links.iter().find(|link| link.name == id.server) else { return };
         let Some(config) = &link.config else { return };
         let Some(tool) = link.made.tools.iter().find(|tool| tool.id == *id) else { return };
-        if self.pins.allow(&assembly::endpoint(config), id, &tool.definition) {
+        if self.pins.allow(&assemble::endpoint(config), id, &tool.definition) {
             self.lists_changed = true;
             self.changed();
         }
     }
 
-    /// The pins, if they changed since they were last asked for.
-    pub(super) fn pins_to_save(&mut self) -> Option<crate::pin::Pins> {
-        self.pins.to_save()
+    /// Changes of pins since they were last asked for.
+    pub(super) fn take_pin_changes(&mut self) -> Option<Pins> {
+        self.pins.take_changes()
     }
 
     /// Asks every client to end in order.
@@ -308,26 +355,40 @@ impl Link {
             spec,
             state,
             connection: None,
-            listed: Vec::new(),
+            listed: None,
             dropped: Vec::new(),
             warnings: Vec::new(),
             latency: VecDeque::new(),
-            off: HashSet::new(),
+            off: Vec::new(),
             client: None,
             made: Assembled::default(),
         }
     }
 
-    fn start(&mut self, events: &mpsc::Sender<ServerEvent>, tasks: &Tasks) {
+    /// What the assembly has to know of it; nothing of a refused entry.
+    fn input(&self) -> Option<Input<'_>> {
+        Some(Input {
+            config: self.config.as_ref()?,
+            listed: self.listed.as_deref(),
+            dropped: &self.dropped,
+            disabled: &self.off,
+        })
+    }
+
+    fn start(&mut self, clients: &mut u64, events: &mpsc::Sender<Heard>, tasks: &Tasks) {
         let Some(spec) = self.spec.clone() else { return };
+        *clients += 1;
+        let number = *clients;
         let (commands, queue) = mpsc::channel(COMMANDS);
+        let (reports, said) = mpsc::channel(REPORTS);
         let cancel = tasks.quit().child_token();
-        tasks.spawn("mcp client", client::run(spec, queue, events.clone(), cancel.clone()));
-        self.client = Some(Client { commands, cancel });
+        tasks.spawn("mcp client", client::run(spec, queue, reports, cancel.clone()));
+        tasks.spawn("reports of a client", pass_on(said, number, events.clone()));
+        self.client = Some(Client { number, commands, cancel });
         self.state = ServerState::Connecting;
     }
 
-    fn switch_on(&mut self, events: &mpsc::Sender<ServerEvent>, tasks: &Tasks) {
+    fn switch_on(&mut self, clients: &mut u64, events: &mpsc::Sender<Heard>, tasks: &Tasks) {
         if self.client.is_some() {
             return;
         }
@@ -339,7 +400,7 @@ impl Link {
             ));
             return;
         }
-        self.start(events, tasks);
+        self.start(clients, events, tasks);
     }
 
     fn switch_off(&mut self, tasks: &Tasks) {
@@ -375,6 +436,23 @@ impl Link {
             filtered: self.made.filtered.clone(),
             warnings,
             latency: self.latency.iter().copied().collect(),
+        }
+    }
+}
+
+/// Passes a client's reports on in their order. Lists are worked out on the way, away from the
+/// loop: checking the schemas of many tools takes its time.
+async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mpsc::Sender<Heard>) {
+    while let Some(ServerEvent { server, kind }) = said.recv().await {
+        let what = match kind {
+            ServerEventKind::Tools { tools, dropped } => {
+                let listing = tokio::task::spawn_blocking(move || Listed::all(tools)).await;
+                What::Listed { tools: listing.unwrap_or_default(), dropped }
+            }
+            other => What::Said(other),
+        };
+        if events.send(Heard { server, client, what }).await.is_err() {
+            return;
         }
     }
 }
