@@ -152,7 +152,9 @@ impl Conductor {
         let reading = tokio::task::spawn_blocking(move || store::read_pins(&paths));
         let Ok((pins, troubles)) = reading.await else { return };
         self.hub.recall(pins);
-        troubles.into_iter().for_each(|trouble| self.warn(trouble));
+        for trouble in troubles {
+            self.warn(trouble);
+        }
     }
 
     fn asked(&mut self, op: Op) {

@@ -3,36 +3,29 @@
 //! One actor per server. What they report changes the catalog here and nowhere else; snapshots are
 //! made a little later, so that many servers reporting at once cost one snapshot.
 
-use std::collections::VecDeque;
+mod link;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
-use super::assemble::{self, Assembled, Input, Listed};
+pub(super) use link::Heard;
+use link::{Link, WARNINGS, What};
+
+use super::assemble::{self, Input};
 use super::pinboard::Pinboard;
 use super::tasks::Tasks;
 use super::{Setup, spec};
 use crate::bridge::Target;
-use crate::config::ServerConfig;
-use crate::domain::{
-    CallId, Catalog, Mode, Progress, Server, ServerConnection, ServerName, ServerState, Source,
-    ToolName, Warning,
-};
-use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
+use crate::domain::{CallId, Catalog, Progress, ServerName, ServerState, ToolId, Warning};
+use crate::mcp::{Command, ServerEventKind};
 use crate::permission::Policy;
 use crate::pin::Pins;
 
 /// How long changes are gathered before a snapshot is made.
 const GATHER: Duration = Duration::from_millis(15);
-/// Room for the reports of one client.
-const REPORTS: usize = 64;
-/// Round-trip times that are kept of a server.
-const LATENCIES: usize = 32;
-/// Warnings that are kept of a server.
-const WARNINGS: usize = 50;
 
 /// All servers, configured and refused, in the order of the config.
 pub(super) struct Hub {
@@ -45,48 +38,6 @@ pub(super) struct Hub {
     clients: u64,
     pins: Pinboard,
     tasks: Tasks,
-}
-
-/// One server and its client.
-struct Link {
-    name: ServerName,
-    /// Absent for a refused entry.
-    config: Option<ServerConfig>,
-    permission: Mode,
-    /// Its address without secrets; empty where it has none that can be read.
-    url: String,
-    host: String,
-    /// What its client starts with; absent where it must not be connected.
-    spec: Option<ServerSpec>,
-    state: ServerState,
-    connection: Option<ServerConnection>,
-    listed: Option<Vec<Listed>>,
-    dropped: Vec<(String, String)>,
-    warnings: Vec<Warning>,
-    latency: VecDeque<Duration>,
-    off: Vec<ToolName>,
-    client: Option<Client>,
-    made: Assembled,
-}
-
-/// The near end of a running client.
-struct Client {
-    /// Tells its reports from those of an earlier client of the same server.
-    number: u64,
-    commands: mpsc::Sender<Command>,
-    cancel: CancellationToken,
-}
-
-/// A report of a client on its way to the hub. Lists are already worked out.
-pub(super) struct Heard {
-    server: ServerName,
-    client: u64,
-    what: What,
-}
-
-enum What {
-    Said(ServerEventKind),
-    Listed { tools: Vec<Listed>, dropped: Vec<(String, String)> },
 }
 
 /// What of a server's report concerns others than the catalog.
@@ -296,7 +247,7 @@ impl Hub {
     }
 
     /// Notes that a call of this tool was allowed with its present definition.
-    pub(super) fn allowed(&mut self, id: &crate::domain::ToolId) {
+    pub(super) fn allowed(&mut self, id: &ToolId) {
         let Some(link) = self.links.iter().find(|link| link.name == id.server) else { return };
         let Some(config) = &link.config else { return };
         let Some(tool) = link.made.tools.iter().find(|tool| tool.id == *id) else { return };
@@ -319,146 +270,4 @@ impl Hub {
             }
         }
     }
-}
-
-impl Client {
-    /// Asks the client to end. It does so at once when nobody can ask it any more, so the request
-    /// waits for room in the background.
-    fn end(self, tasks: &Tasks) {
-        tasks.spawn("ending a client", async move {
-            if self.commands.send(Command::Shutdown).await.is_err() {
-                self.cancel.cancel();
-            }
-        });
-    }
-}
-
-impl Link {
-    fn new(
-        name: ServerName,
-        config: Option<ServerConfig>,
-        permission: Mode,
-        spec: Option<ServerSpec>,
-        why_off: Option<String>,
-    ) -> Self {
-        let state = match why_off {
-            Some(reason) => ServerState::Disabled { reason },
-            None => ServerState::Connecting,
-        };
-        let endpoint = config.as_ref().map(|config| &config.url);
-        Self {
-            url: endpoint.map(crate::redact::url).unwrap_or_default(),
-            host: endpoint.map(spec::host).unwrap_or_default(),
-            name,
-            config,
-            permission,
-            spec,
-            state,
-            connection: None,
-            listed: None,
-            dropped: Vec::new(),
-            warnings: Vec::new(),
-            latency: VecDeque::new(),
-            off: Vec::new(),
-            client: None,
-            made: Assembled::default(),
-        }
-    }
-
-    /// What the assembly has to know of it; nothing of a refused entry.
-    fn input(&self) -> Option<Input<'_>> {
-        Some(Input {
-            config: self.config.as_ref()?,
-            listed: self.listed.as_deref(),
-            dropped: &self.dropped,
-            disabled: &self.off,
-        })
-    }
-
-    fn start(&mut self, clients: &mut u64, events: &mpsc::Sender<Heard>, tasks: &Tasks) {
-        let Some(spec) = self.spec.clone() else { return };
-        *clients += 1;
-        let number = *clients;
-        let (commands, queue) = mpsc::channel(COMMANDS);
-        let (reports, said) = mpsc::channel(REPORTS);
-        let cancel = tasks.quit().child_token();
-        tasks.spawn("mcp client", client::run(spec, queue, reports, cancel.clone()));
-        tasks.spawn("reports of a client", pass_on(said, number, events.clone()));
-        self.client = Some(Client { number, commands, cancel });
-        self.state = ServerState::Connecting;
-    }
-
-    fn switch_on(&mut self, clients: &mut u64, events: &mpsc::Sender<Heard>, tasks: &Tasks) {
-        if self.client.is_some() {
-            return;
-        }
-        if let Some(missing) = self.config.as_ref().and_then(missing_credential) {
-            self.warn(Warning::new(
-                Source::Server(self.name.clone()),
-                format!("{} stays off: {missing}.", self.name),
-                "Set the variable and start the program again.",
-            ));
-            return;
-        }
-        self.start(clients, events, tasks);
-    }
-
-    fn switch_off(&mut self, tasks: &Tasks) {
-        if let Some(client) = self.client.take() {
-            client.end(tasks);
-        }
-        self.state = ServerState::Disabled { reason: "switched off by you".to_owned() };
-    }
-
-    fn warn(&mut self, warning: Warning) {
-        if !self.warnings.contains(&warning) && self.warnings.len() < WARNINGS {
-            self.warnings.push(warning);
-        }
-    }
-
-    fn add_latency(&mut self, took: Duration) {
-        if self.latency.len() >= LATENCIES {
-            self.latency.pop_front();
-        }
-        self.latency.push_back(took);
-    }
-
-    fn shown(&self) -> Server {
-        let warnings = self.warnings.iter().chain(&self.made.warnings).cloned().collect();
-        Server {
-            name: self.name.clone(),
-            url: self.url.clone(),
-            host: self.host.clone(),
-            state: self.state.clone(),
-            connection: self.connection.clone(),
-            permission: self.permission,
-            tools: self.made.tools.clone(),
-            filtered: self.made.filtered.clone(),
-            warnings,
-            latency: self.latency.iter().copied().collect(),
-        }
-    }
-}
-
-/// Passes a client's reports on in their order. Lists are worked out on the way, away from the
-/// loop: checking the schemas of many tools takes its time.
-async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mpsc::Sender<Heard>) {
-    while let Some(ServerEvent { server, kind }) = said.recv().await {
-        let what = match kind {
-            ServerEventKind::Tools { tools, dropped } => {
-                let listing = tokio::task::spawn_blocking(move || Listed::all(tools)).await;
-                What::Listed { tools: listing.unwrap_or_default(), dropped }
-            }
-            other => What::Said(other),
-        };
-        if events.send(Heard { server, client, what }).await.is_err() {
-            return;
-        }
-    }
-}
-
-/// Why a server that is off cannot be switched on: it was not the user who switched it off, but the
-/// want of a secret.
-fn missing_credential(config: &ServerConfig) -> Option<&str> {
-    config.disabled.as_deref().filter(|reason| !reason.starts_with("`enabled: false`"))
 }
