@@ -45,6 +45,8 @@ pub async fn run(
     handle: Handle,
     prompt: Option<String>,
 ) -> color_eyre::Result<Outcome> {
+    // Before the terminal is taken: a signal in between would leave it as it is then.
+    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     let guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
     let ui = Ui::new(options, handle.catalog);
     let mut app = App {
@@ -59,7 +61,6 @@ pub async fn run(
     };
     app.draw()?;
     app.input.restart();
-    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     app.prompt(prompt);
     let mut notices = handle.notices;
     let looped = app.run(&mut signals, &mut notices, &handle.ops).await;
