@@ -19,7 +19,7 @@ use crate::runtime::Handle;
 use crate::terminal::Guard;
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
-use crate::terminal::signals::{Caught, Signals};
+use crate::terminal::signals::{Caught, INTERRUPT, Signals};
 use crate::ui::{Intent, Msg, Ui, UiOptions};
 
 pub use welcome::welcome;
@@ -56,6 +56,7 @@ pub async fn run(
         clock: FrameClock::default(),
         outbox: VecDeque::new(),
         dirty: true,
+        lent: false,
         title: "",
         leaving: None,
     };
@@ -107,6 +108,8 @@ struct App {
     /// waiting for room at our side.
     outbox: VecDeque<Op>,
     dirty: bool,
+    /// Another program had the terminal until just now: a Ctrl-C may have been meant for it.
+    lent: bool,
     /// The title the window has.
     title: &'static str,
     /// Set when the loop is to end.
@@ -129,7 +132,10 @@ impl App {
                 caught = signals.next() => self.caught(caught)?,
                 () = sleep_until(due), if self.dirty => self.draw()?,
                 event = self.input.next() => match event {
-                    Some(Ok(event)) => self.take(Msg::Input { event, at: Instant::now() })?,
+                    Some(Ok(event)) => {
+                        self.lent = false;
+                        self.take(Msg::Input { event, at: Instant::now() })?;
+                    }
                     // The terminal is gone: as after a hang-up.
                     Some(Err(_)) | None => self.leaving = Some(Leaving::Quit),
                 },
@@ -214,6 +220,7 @@ impl App {
 
     fn caught(&mut self, caught: Caught) -> color_eyre::Result<()> {
         match caught {
+            Caught::End(INTERRUPT) if self.lent => {}
             Caught::End(number) => self.leaving = Some(Leaving::Signal(number)),
             Caught::Stop => self.carry_out(Intent::Suspend)?,
         }

@@ -112,7 +112,8 @@ impl Tty {
 
 impl Drop for Tty {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        // It may have ended already.
+        drop(self.child.kill());
     }
 }
 
