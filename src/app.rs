@@ -19,7 +19,7 @@ use crate::runtime::Handle;
 use crate::terminal::Guard;
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
-use crate::terminal::signals::{Caught, Signals};
+use crate::terminal::signals::{Caught, INTERRUPT, Signals};
 use crate::ui::{Intent, Msg, Ui, UiOptions};
 
 pub use welcome::welcome;
@@ -45,6 +45,8 @@ pub async fn run(
     handle: Handle,
     prompt: Option<String>,
 ) -> color_eyre::Result<Outcome> {
+    // Before the terminal is taken: a signal in between would leave it as it is then.
+    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     let guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
     let ui = Ui::new(options, handle.catalog);
     let mut app = App {
@@ -54,18 +56,21 @@ pub async fn run(
         clock: FrameClock::default(),
         outbox: VecDeque::new(),
         dirty: true,
+        lent: false,
+        title: "",
         leaving: None,
     };
     app.draw()?;
     app.input.restart();
-    app.guard.title("mini-me").wrap_err("cannot write to the terminal")?;
-    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     app.prompt(prompt);
     let mut notices = handle.notices;
     let looped = app.run(&mut signals, &mut notices, &handle.ops).await;
     let outcome = Outcome {
         transcript: app.ui.state.transcript.clone(),
-        signal: app.leaving.unwrap_or_default(),
+        signal: match app.leaving {
+            Some(Leaving::Signal(number)) => Some(number),
+            Some(Leaving::Quit) | None => None,
+        },
     };
     drop(app);
     farewell(notices, handle.ops).await;
@@ -85,6 +90,15 @@ async fn farewell(mut notices: mpsc::Receiver<Notice>, ops: mpsc::Sender<Op>) {
     }
 }
 
+/// Why the loop ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Leaving {
+    /// The user leaves, or the terminal is gone.
+    Quit,
+    /// A signal says so.
+    Signal(i32),
+}
+
 struct App {
     guard: Guard,
     ui: Ui,
@@ -94,8 +108,12 @@ struct App {
     /// waiting for room at our side.
     outbox: VecDeque<Op>,
     dirty: bool,
-    /// The user leaves, or a signal says so.
-    leaving: Option<Option<i32>>,
+    /// Another program had the terminal until just now: a Ctrl-C may have been meant for it.
+    lent: bool,
+    /// The title the window has.
+    title: &'static str,
+    /// Set when the loop is to end.
+    leaving: Option<Leaving>,
 }
 
 impl App {
@@ -114,9 +132,12 @@ impl App {
                 caught = signals.next() => self.caught(caught)?,
                 () = sleep_until(due), if self.dirty => self.draw()?,
                 event = self.input.next() => match event {
-                    Some(Ok(event)) => self.take(Msg::Input { event, at: Instant::now() })?,
+                    Some(Ok(event)) => {
+                        self.lent = false;
+                        self.take(Msg::Input { event, at: Instant::now() })?;
+                    }
                     // The terminal is gone: as after a hang-up.
-                    Some(Err(_)) | None => self.leaving = Some(None),
+                    Some(Err(_)) | None => self.leaving = Some(Leaving::Quit),
                 },
                 room = ops.reserve(), if !self.outbox.is_empty() => self.send(room.ok()),
                 notice = notices.recv(), if open => match notice {
@@ -136,6 +157,11 @@ impl App {
         let ui = &mut self.ui;
         self.guard.draw(|frame| ui.draw(frame, now)).wrap_err("cannot draw")?;
         self.clock.drew(now);
+        let title = self.ui.state.title();
+        if self.title != title {
+            self.title = title;
+            self.guard.title(title).wrap_err("cannot write to the terminal")?;
+        }
         self.dirty = false;
         Ok(())
     }
@@ -194,7 +220,8 @@ impl App {
 
     fn caught(&mut self, caught: Caught) -> color_eyre::Result<()> {
         match caught {
-            Caught::End(number) => self.leaving = Some(Some(number)),
+            Caught::End(INTERRUPT) if self.lent => {}
+            Caught::End(number) => self.leaving = Some(Leaving::Signal(number)),
             Caught::Stop => self.carry_out(Intent::Suspend)?,
         }
         Ok(())

@@ -19,8 +19,8 @@ use crossterm::event::{
     PushKeyboardEnhancementFlags,
 };
 use crossterm::terminal::{
-    BeginSynchronizedUpdate, EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen,
-    SetTitle,
+    BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
+    LeaveAlternateScreen, SetTitle,
 };
 use crossterm::{cursor, execute, queue};
 use ratatui::backend::CrosstermBackend;
@@ -58,8 +58,7 @@ impl Guard {
             Some(std::thread::current().id());
         HOOK.call_once(install_hook);
         modes(mouse)?;
-        let out = io::BufWriter::with_capacity(BUFFER, io::stdout());
-        match Terminal::new(CrosstermBackend::new(out)) {
+        match fresh() {
             Ok(terminal) => Ok(Self { terminal, mouse }),
             Err(error) => {
                 leave();
@@ -78,7 +77,9 @@ impl Guard {
 
     /// Forgets what is on the screen: the next frame is drawn whole.
     pub fn redraw(&mut self) -> io::Result<()> {
-        self.terminal.clear()
+        // The library's own way asks the terminal for its cursor, and waits for the answer.
+        self.terminal = fresh()?;
+        queue!(self.terminal.backend_mut(), Clear(ClearType::All))
     }
 
     /// Captures the mouse, or leaves it to the terminal.
@@ -109,7 +110,7 @@ impl Guard {
     /// Takes the terminal again after [`Self::pause`]; the next frame is drawn whole.
     pub fn resume(&mut self) -> io::Result<()> {
         modes(self.mouse)?;
-        self.terminal.clear()
+        self.redraw()
     }
 }
 
@@ -117,6 +118,12 @@ impl Drop for Guard {
     fn drop(&mut self) {
         leave();
     }
+}
+
+/// A terminal that remembers nothing of what is on the screen.
+fn fresh() -> io::Result<Terminal<CrosstermBackend<Out>>> {
+    let out = io::BufWriter::with_capacity(BUFFER, io::stdout());
+    Terminal::new(CrosstermBackend::new(out))
 }
 
 /// Sets every mode the screen needs.

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::{App, editor};
+use super::{App, Leaving, editor};
 use crate::terminal::{out, signals};
 use crate::ui::{Intent, Msg};
 
@@ -29,7 +29,7 @@ impl App {
                     out::notice(how, &text, &variable("TERM_PROGRAM"), &variable("TERM"));
                 self.guard.write(&sequence)?;
             }
-            Intent::Exit => self.leaving = Some(None),
+            Intent::Exit => self.leaving = Some(Leaving::Quit),
         }
         Ok(())
     }
@@ -54,6 +54,7 @@ impl App {
         self.input.stop();
         self.guard.pause();
         let edited = editor::edit(text);
+        self.lent = true;
         self.again()?;
         match edited {
             Ok(text) => drop(self.ui.update(Msg::Edited { text })),
@@ -64,7 +65,7 @@ impl App {
 
     fn again(&mut self) -> color_eyre::Result<()> {
         self.guard.resume()?;
-        self.guard.title("mini-me")?;
+        self.title = "";
         self.input.restart();
         self.dirty = true;
         Ok(())

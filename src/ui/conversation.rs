@@ -13,7 +13,6 @@ mod plain;
 mod result;
 
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::time::Instant;
 
 use ratatui::buffer::Buffer;
@@ -148,7 +147,7 @@ impl Conversation {
                 let page = self.pane.page();
                 self.pane.scroll(&self.items, i64::from(pages).saturating_mul(page));
             }
-            Move::Top => self.pane.to_top(),
+            Move::Top => self.pane.go_to_top(),
             Move::Bottom => self.pane.follow(),
             Move::Previous => self.select(self.neighbour(false)),
             Move::Next => self.select(self.neighbour(true)),
@@ -177,7 +176,7 @@ impl Conversation {
             Some(at) => self.items.get(at)?,
             None => self.items.iter().rev().find(|item| matches!(item.body, Body::Answer(_)))?,
         };
-        Some(text::block(&item.source()).into_string())
+        Some(copyable(item.source()))
     }
 
     /// The whole conversation as plain text.
@@ -186,7 +185,8 @@ impl Conversation {
         for item in &self.items {
             let text = text::block(&item.transcript());
             if !text.as_str().trim().is_empty() {
-                let _ = writeln!(out, "{}\n", text.as_str().trim_end());
+                out.push_str(text.as_str().trim_end());
+                out.push_str("\n\n");
             }
         }
         out
@@ -219,7 +219,7 @@ impl Conversation {
         if self.turn != Some(turn) || chunk.is_empty() {
             return false;
         }
-        if let Some(Body::Answer(answer)) = self.last_body()
+        if let Some(Item { body: Body::Answer(answer), .. }) = self.current()
             && answer.streaming
         {
             answer.document.push(chunk);
@@ -238,7 +238,7 @@ impl Conversation {
         if self.turn != Some(turn) || chunk.is_empty() {
             return false;
         }
-        if let Some(item) = self.last_item()
+        if let Some(item) = self.current()
             && matches!(item.body, Body::Reasoning(_))
         {
             item.change(|body| {
@@ -281,10 +281,14 @@ impl Conversation {
             Some(Body::Banner(banner)) => banner.tells(warning),
             _ => false,
         };
-        if !told {
-            self.push(Body::Remark(Remark::warning(warning)));
+        let remark = Remark::warning(warning);
+        let last = self.items.iter().rev().nth(1).map(|item| &item.body);
+        let again = matches!(last, Some(Body::Remark(last)) if *last == remark);
+        if told || again {
+            return false;
         }
-        !told
+        self.push(Body::Remark(remark));
+        true
     }
 
     fn end(
@@ -304,7 +308,7 @@ impl Conversation {
                 | TurnEnd::Failed { .. }
                 | TurnEnd::Length
         );
-        if broken && let Some(item) = self.last_item() {
+        if broken && let Some(item) = self.current() {
             item.change(|body| {
                 if let Body::Answer(answer) = body
                     && answer.streaming
@@ -347,17 +351,14 @@ impl Conversation {
         at
     }
 
-    fn last_item(&mut self) -> Option<&mut Item> {
-        let at = self.items.len().checked_sub(2)?;
-        self.items.get_mut(at)
-    }
-
-    fn last_body(&mut self) -> Option<&mut Body> {
-        self.last_item().map(|item| &mut item.body)
+    /// What the model or the user added last. Remarks may stand below it while it still grows.
+    fn current(&mut self) -> Option<&mut Item> {
+        let passing = |item: &&mut Item| matches!(item.body, Body::Remark(_) | Body::Tail(_));
+        self.items.iter_mut().rev().find(|item| !passing(item))
     }
 
     fn close_answer(&mut self) {
-        if let Some(Body::Answer(answer)) = self.last_body() {
+        if let Some(Item { body: Body::Answer(answer), .. }) = self.current() {
             answer.streaming = false;
         }
     }
@@ -402,7 +403,13 @@ impl Conversation {
         match (self.selected, later) {
             (Some(from), true) => all().skip(from + 1).find_map(wanted).or(Some(from)),
             (Some(from), false) => all().take(from).rev().find_map(wanted).or(Some(from)),
-            (None, _) => all().rev().find_map(wanted),
+            (None, _) => {
+                let in_view = self
+                    .pane
+                    .in_view()
+                    .find(|at| self.items.get(*at).is_some_and(Item::selectable));
+                in_view.or_else(|| all().rev().find_map(wanted))
+            }
         }
     }
 
@@ -414,7 +421,12 @@ impl Conversation {
     }
 
     fn latest_openable(&self) -> Option<usize> {
-        self.items.iter().rposition(|item| item.can_open() && !matches!(item.body, Body::Banner(_)))
+        let opens = |at: &usize| {
+            self.items
+                .get(*at)
+                .is_some_and(|item| item.can_open() && !matches!(item.body, Body::Banner(_)))
+        };
+        self.pane.in_view().find(opens).or_else(|| (0..self.items.len()).rev().find(opens))
     }
 
     fn toggle(&mut self, at: Option<usize>) {
@@ -423,7 +435,19 @@ impl Conversation {
         item.open = !item.open;
         item.change(|_| ());
         self.pane.hold(at);
+        if self.pane.in_view().all(|seen| seen != at) {
+            self.pane.reveal(at);
+        }
     }
+}
+
+/// Text for the clipboard: as it is where it holds no control character and so no escape sequence;
+/// what joins or is invisible is part of the text there.
+fn copyable(raw: String) -> String {
+    if raw.chars().all(|c| !c.is_control() || matches!(c, '\n' | '\t')) {
+        return raw;
+    }
+    text::block(&raw).into_string()
 }
 
 #[cfg(test)]

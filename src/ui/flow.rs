@@ -151,46 +151,11 @@ pub fn figure(number: u64) -> String {
     out
 }
 
-/// A size in bytes: `812 B`, `2.3 kB`, `5.0 MB`.
-pub fn bytes(size: u64) -> String {
-    match size {
-        0..1_000 => format!("{size} B"),
-        1_000..1_000_000 => format!("{} kB", tenths(size, 1_000)),
-        _ => format!("{} MB", tenths(size, 1_000_000)),
-    }
-}
-
-/// A number in short: `812`, `2.3k`, `5.0M`.
-pub fn short(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{}k", tenths(number, 1_000)),
-        _ => format!("{}M", tenths(number, 1_000_000)),
-    }
-}
-
-fn tenths(number: u64, unit: u64) -> String {
-    let tenths = number.saturating_mul(10) / unit;
-    if tenths >= 1_000 { figure(tenths / 10) } else { format!("{}.{}", tenths / 10, tenths % 10) }
-}
-
-/// A stretch of time: `80 ms`, `1.2 s`, `34 s`, `2 min 5 s`.
-pub fn span(time: std::time::Duration) -> String {
-    let millis = time.as_millis();
-    match millis {
-        0..1_000 => format!("{millis} ms"),
-        1_000..10_000 => format!("{}.{} s", millis / 1_000, millis % 1_000 / 100),
-        _ => seconds(time),
-    }
-}
-
 /// A stretch of time in whole seconds, for clocks that run.
 pub fn seconds(time: std::time::Duration) -> String {
-    let all = time.as_secs();
-    match all {
-        0..60 => format!("{all} s"),
-        60..3_600 => format!("{} min {} s", all / 60, all % 60),
-        _ => format!("{} h {} min", all / 3_600, all % 3_600 / 60),
+    match time.as_secs() {
+        all @ 0..60 => format!("{all} s"),
+        _ => text::human::duration(time),
     }
 }
 

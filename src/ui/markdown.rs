@@ -25,9 +25,11 @@ pub fn rows(source: &str, width: usize, theme: &Theme, base: Style) -> Vec<Row> 
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
     let mut writer = Writer::new(width.max(1), theme, base);
-    for event in Parser::new_ext(&clean, options) {
+    let mut parser = Parser::new_ext(&clean, options);
+    for event in parser.by_ref() {
         writer.take(event);
     }
+    writer.definitions(&clean, &parser);
     writer.finish()
 }
 
@@ -76,6 +78,8 @@ struct Writer<'t> {
     links: Vec<Link>,
     /// Number of the next item of each open list; `None` for bullets.
     lists: Vec<Option<u64>>,
+    /// How many rows there were when each open quote began.
+    quotes: Vec<usize>,
     /// Whether a blank row belongs before the next block.
     blank: bool,
     table: Option<Table>,
@@ -95,6 +99,7 @@ impl<'t> Writer<'t> {
             styles: vec![base],
             links: Vec::new(),
             lists: Vec::new(),
+            quotes: Vec::new(),
             blank: false,
             table: None,
             code: None,
@@ -105,15 +110,16 @@ impl<'t> Writer<'t> {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(tag) => self.end(tag),
-            Event::Text(words) => self.text(&words),
+            Event::Text(words)
+            | Event::Html(words)
+            | Event::InlineMath(words)
+            | Event::DisplayMath(words) => self.text(&words),
             Event::Code(words) => self.inline_code(&words),
-            Event::Html(words) => self.text(&words),
             Event::InlineHtml(words) => self.inline_html(&words),
             Event::SoftBreak => self.words(" "),
             Event::HardBreak => self.words("\n"),
             Event::Rule => self.rule(),
             Event::TaskListMarker(done) => self.task(done),
-            Event::InlineMath(words) | Event::DisplayMath(words) => self.text(&words),
             Event::FootnoteReference(label) => self.text(&format!("[^{label}]")),
         }
     }
@@ -143,11 +149,7 @@ impl<'t> Writer<'t> {
                 self.pop_style();
                 self.close_block();
             }
-            TagEnd::BlockQuote(_) => {
-                self.flush();
-                self.pop_prefix();
-                self.blank = true;
-            }
+            TagEnd::BlockQuote(_) => self.end_quote(),
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::List(_) => {
                 self.lists.pop();
@@ -222,10 +224,20 @@ impl<'t> Writer<'t> {
         }
     }
 
+    /// The box takes the place of the bullet.
     fn task(&mut self, done: bool) {
         let (mark, style) =
-            if done { ("[x] ", self.theme.good) } else { ("[ ] ", self.theme.muted) };
-        flow::push(&mut self.inline, mark, style);
+            if done { ("[x] ", self.theme.good) } else { ("[ ] ", self.theme.caution) };
+        let pushed = self.pushed.last() == Some(&true);
+        match self.prefixes.last_mut().filter(|prefix| pushed && prefix.first.is_some()) {
+            Some(prefix) if self.width > self.indent + 12 => {
+                prefix.first = Some(Piece::new(mark, style));
+                prefix.rest = Piece::new("    ", Style::new());
+                self.indent = self.indent + 4 - prefix.width;
+                prefix.width = 4;
+            }
+            _ => flow::push(&mut self.inline, mark, style),
+        }
     }
 
     fn start_link(&mut self, url: &str, image: bool) {
@@ -234,7 +246,9 @@ impl<'t> Writer<'t> {
             let style = self.theme.muted;
             flow::push(&mut self.inline, "[image: ", style);
         }
-        self.styles.push(self.style().patch(self.theme.link));
+        let opens = ["https://", "http://", "mailto:"].iter().any(|scheme| url.starts_with(scheme));
+        let link = if opens { self.theme.link } else { Style::new() };
+        self.styles.push(self.style().patch(link));
     }
 
     /// The address stands beside every label that is not the address itself: a label can say
@@ -335,7 +349,18 @@ impl<'t> Writer<'t> {
 
     fn start_quote(&mut self) {
         self.open_block();
-        self.push_prefix(None, Piece::new("│ ", self.theme.muted));
+        self.push_prefix(None, Piece::new("▎ ", self.theme.accent));
+        self.quotes.push(self.rows.len());
+    }
+
+    /// A quote of nothing still shows that it is one.
+    fn end_quote(&mut self) {
+        self.flush();
+        if self.quotes.pop() == Some(self.rows.len()) {
+            self.emit(Vec::new());
+        }
+        self.pop_prefix();
+        self.blank = true;
     }
 
     fn start_list(&mut self, first: Option<u64>) {
@@ -356,7 +381,7 @@ impl<'t> Writer<'t> {
                 marker
             }
             _ if depth % 3 == 2 => "◦ ".to_owned(),
-            _ if depth % 3 == 0 => "▪ ".to_owned(),
+            _ if depth.is_multiple_of(3) => "▪ ".to_owned(),
             _ => "• ".to_owned(),
         };
         let rest = Piece::new(" ".repeat(text::width(&marker)), Style::new());
@@ -404,6 +429,21 @@ impl<'t> Writer<'t> {
             self.emit(pieces);
         }
         self.blank = true;
+    }
+
+    /// Definitions of links are shown as they were written: what was said and shows nowhere would
+    /// be hidden.
+    fn definitions(&mut self, source: &str, parser: &Parser<'_>) {
+        let mut spans: Vec<_> =
+            parser.reference_definitions().iter().map(|(_, link)| link.span.clone()).collect();
+        spans.sort_unstable_by_key(|span| span.start);
+        self.blank |= !self.rows.is_empty();
+        for span in spans {
+            self.open_block();
+            let written = source.get(span).unwrap_or_default().trim_end();
+            flow::push(&mut self.inline, text::line(written).as_str(), self.theme.muted);
+            self.flush();
+        }
     }
 
     fn rule(&mut self) {

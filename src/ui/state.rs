@@ -7,7 +7,7 @@ pub mod palette;
 pub mod panel;
 pub mod status;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use ratatui::layout::Rect;
 
 use super::conversation::Conversation;
+use super::keymap::Place;
 use crate::config::{Notify, ThemeName, UiConfig};
-use crate::domain::{Catalog, Warning};
+use crate::domain::{Catalog, ToolId, Warning};
 use approval::Decisions;
 use input::Composer;
 use page::Page;
@@ -28,8 +29,12 @@ use status::Status;
 pub const QUIT_WINDOW: Duration = Duration::from_secs(2);
 /// How long a line of the program itself stays in the status line.
 pub const SAID_FOR: Duration = Duration::from_secs(5);
-/// How often a frame is drawn while a call or a turn shows its elapsed time.
+/// Calls kept for each tool.
+pub const LAST_CALLS: usize = 5;
+/// How often a frame is drawn while something in the conversation moves by itself.
 pub const ANIMATION: Duration = Duration::from_millis(250);
+/// How often a frame is drawn while only the time of the turn goes on.
+pub const CLOCK: Duration = Duration::from_secs(1);
 
 /// What the screen is told once, at the start.
 #[derive(Debug, Clone)]
@@ -109,6 +114,10 @@ pub struct Drawn {
     pub input: Rect,
     /// The decision box.
     pub dialog: Rect,
+    /// The side panel lies over the rest.
+    pub panel_over: bool,
+    /// There is room for the side panel beside the conversation.
+    pub wide: bool,
 }
 
 /// Everything the screen remembers.
@@ -140,6 +149,8 @@ pub struct UiState {
     pub attended: bool,
     /// Until when another Ctrl-C quits.
     pub quit_until: Option<Instant>,
+    /// The latest calls of each tool: how they ended and how long they took, newest first.
+    pub calls: HashMap<ToolId, VecDeque<(&'static str, Duration)>>,
     /// Where the transcript of this conversation is.
     pub transcript: Option<PathBuf>,
     /// Where things were drawn last.
@@ -167,6 +178,7 @@ impl UiState {
             waiting_prompt: None,
             attended: true,
             quit_until: None,
+            calls: HashMap::new(),
             transcript: None,
             drawn: Drawn::default(),
         }
@@ -177,6 +189,31 @@ impl UiState {
         self.warnings.iter().chain(self.catalog.all_warnings())
     }
 
+    /// The title of the window: the name of the program and what it waits for. Not cleaned.
+    pub fn title(&self) -> &'static str {
+        match (self.decisions.waiting() > 0, self.status.turn.is_some()) {
+            (true, _) => "mini-me: waiting for you",
+            (false, true) => "mini-me: working",
+            (false, false) => "mini-me",
+        }
+    }
+
+    /// Remembers how a call of a tool ended.
+    pub fn called(&mut self, tool: &ToolId, word: &'static str, lasted: Duration) {
+        let calls = self.calls.entry(tool.clone()).or_default();
+        calls.push_front((word, lasted));
+        calls.truncate(LAST_CALLS);
+    }
+
+    /// The place whose keys work now.
+    pub fn place(&self) -> Place {
+        match (self.decisions.visible() && !self.decisions.in_draft, self.focus) {
+            (true, _) => Place::Dialog,
+            (false, Focus::Input) => Place::Input,
+            (false, Focus::Panel) => Place::Panel,
+        }
+    }
+
     /// Says one line in the status line for a while.
     pub fn say(&mut self, text: impl Into<String>, now: Instant) {
         self.status.said = Some((text.into(), now + SAID_FOR));
@@ -185,8 +222,11 @@ impl UiState {
     /// When the next frame is needed although nothing happens; `None` when nothing moves.
     pub fn next_wake(&self, now: Instant) -> Option<Instant> {
         let said = self.status.said.as_ref().map(|(_, until)| *until);
-        let moving = self.conversation.animating() || self.status.turn.is_some();
-        let animation = moving.then(|| now + ANIMATION);
+        let animation = match (self.conversation.animating(), &self.status.turn) {
+            (true, _) => Some(now + ANIMATION),
+            (false, Some(_)) => Some(now + CLOCK),
+            (false, None) => None,
+        };
         [said, self.quit_until, self.decisions.wake(now), animation].into_iter().flatten().min()
     }
 

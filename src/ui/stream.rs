@@ -18,7 +18,7 @@ use crate::text;
 
 /// A part of this size ends at the next blank line, whatever is cut there; code at the next line.
 const SOFT: usize = 8 * 1024;
-/// A part never gets longer than about this.
+/// A part ends where it reaches this size, whatever is cut; so does a line.
 const HARD: usize = 16 * 1024;
 /// Paragraphs shorter than this share a part.
 const SMALL: usize = 512;
@@ -98,7 +98,8 @@ impl Document {
     /// The rows of one part.
     pub fn rows(&self, part: usize, width: usize, theme: &Theme, base: Style) -> Vec<Row> {
         let open = Part { range: self.open.range.start..self.source.len(), ..self.open.clone() };
-        let Some(part) = self.parts.get(part).or((part == self.parts.len()).then_some(&open))
+        let Some(part) =
+            self.parts.get(part).or_else(|| (part == self.parts.len()).then_some(&open))
         else {
             return Vec::new();
         };
@@ -142,7 +143,7 @@ impl Document {
             let facts = LineFacts::of(line, self.list);
             self.take_text_line(&facts, start);
         }
-        if end - self.open.range.start >= HARD {
+        if end - self.open.range.start >= HARD - 4 {
             self.cut(end, false);
         }
     }

@@ -50,6 +50,8 @@ pub fn draw(
     let Some(areas) = layout::areas(screen, want) else { return too_small(frame, theme) };
 
     state.drawn.conversation = areas.conversation;
+    state.drawn.panel_over = areas.panel_over;
+    state.drawn.wide = screen.width >= layout::WIDE;
     state.conversation.draw(areas.conversation, frame.buffer_mut(), theme, now);
     if state.decisions.visible() {
         state.drawn.dialog = areas.dialog;
@@ -94,7 +96,7 @@ fn too_small(frame: &mut Frame<'_>, theme: &Theme) {
 }
 
 /// The frame of an area.
-fn framed<'a>(title: Line<'a>, border: Style) -> Block<'a> {
+fn framed(title: Line<'_>, border: Style) -> Block<'_> {
     Block::bordered().border_type(BorderType::Rounded).border_style(border).title(title)
 }
 
@@ -128,6 +130,45 @@ fn edge(pairs: &[(String, &str)], width: u16, theme: &Theme) -> Line<'static> {
 fn clear(frame: &mut Frame<'_>, area: Rect) {
     let wider = Rect { x: area.x.saturating_sub(1), width: area.width.saturating_add(2), ..area };
     Clear.render(wider.intersection(frame.area()), frame.buffer_mut());
+}
+
+/// A name and its values; values that do not fit go on below, whole.
+fn facts(
+    name: &str,
+    values: Vec<Span<'static>>,
+    (names, columns): (usize, usize),
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    let room = columns.saturating_sub(names).max(1);
+    let mut rows: Vec<Line<'static>> = Vec::new();
+    let mut row: Vec<Span<'static>> = Vec::new();
+    let mut used = 0;
+    for value in values {
+        let wide = value.width();
+        let gap = if row.is_empty() { 0 } else { 3 };
+        if gap > 0 && used + gap + wide > room {
+            rows.push(Line::from(std::mem::take(&mut row)));
+            used = 0;
+        }
+        if wide > room {
+            rows.extend(wrapped(&value.content, room, value.style));
+            continue;
+        }
+        if !row.is_empty() {
+            row.push(Span::styled(" · ", look.theme.muted));
+            used += 3;
+        }
+        used += wide;
+        row.push(value);
+    }
+    if !row.is_empty() {
+        rows.push(Line::from(row));
+    }
+    for (at, row) in rows.iter_mut().enumerate() {
+        let label = if at == 0 { format!("{name:<names$}") } else { " ".repeat(names) };
+        row.spans.insert(0, Span::styled(label, look.theme.muted));
+    }
+    rows
 }
 
 /// A count with a unit that keeps it short: `950`, `12.3k`, `1.2M`.

@@ -105,8 +105,15 @@ impl Welcome {
         let why = text::block(&self.why);
         rows.extend(text::wrap(why.as_str(), columns).into_iter().map(Line::from));
         rows.push(Line::default());
+        let room = usize::from(screen.height).saturating_sub(rows.len() + 2);
+        let explained = self.choices.len() * 2 <= room;
         for (at, choice) in self.choices.iter().enumerate() {
-            rows.extend(self.choice(at, choice, columns, theme));
+            let [title, about] = self.choice(at, choice, columns, theme);
+            rows.push(title);
+            // Where there is no room, only what is selected is explained.
+            if explained || at == self.selected {
+                rows.push(about);
+            }
         }
         rows.push(Line::default());
         let hint = "↑↓ and Enter, or the number · Esc leaves";

@@ -163,7 +163,7 @@ fn catalog() -> Catalog {
     Catalog::new(vec![github, docs, broken], vec![warning], 1)
 }
 
-fn approval(id: u64, arguments: serde_json::Value) -> Arc<Approval> {
+fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
     let tool = tool("github", "create_issue", Mode::Ask, Annotations::default(), PinState::Changed);
     Arc::new(Approval {
         call: Call {
@@ -192,8 +192,8 @@ fn issue() -> serde_json::Value {
 fn asked(screen: &mut Screen) {
     screen.tell(Notice::TurnStarted { turn: TurnId(1), text: "File an issue about it".to_owned() });
     screen.wait(2_000);
-    screen.tell(Notice::Asked { approval: approval(1, issue()) });
-    screen.tell(Notice::Asked { approval: approval(2, json!({})) });
+    screen.tell(Notice::Asked { approval: approval(1, &issue()) });
+    screen.tell(Notice::Asked { approval: approval(2, &json!({})) });
 }
 
 /// One snapshot for each size.
@@ -361,4 +361,99 @@ fn every_view_can_be_drawn_at_every_size() {
             }
         }
     }
+}
+
+/// The right edges of the frames stand one above the other, whatever is inside.
+fn straight(frame: &str, columns: usize) {
+    for row in frame.lines() {
+        // The backend adds what stands under wide characters.
+        let row = row.split("\" Hidden").next().unwrap_or(row).trim_matches('"');
+        let mut cells = 0;
+        let mut last = ' ';
+        for c in row.chars() {
+            cells += mini_me_tui::text::width(&c.to_string());
+            last = c;
+        }
+        let framed = row.starts_with(['│', '┃', '╭', '╰', '┏', '┗']);
+        assert!(!framed || "│┃╮╯┓┛".contains(last), "{row}");
+        // A variation selector has no cell of its own.
+        assert!(cells >= columns - 4, "{cells} cells: {row}");
+    }
+}
+
+#[test]
+fn wide_characters_keep_the_frames_straight_and_leave_nothing_behind() {
+    for text in
+        ["日本".repeat(12), "♻️ ❄️ done".to_owned(), "👨‍👩‍👧‍👦 family".to_owned(), "क्ष क्षेत्र".to_owned()]
+    {
+        let mut screen = Screen::new((80, 24), Catalog::default());
+        let before = screen.frame();
+        screen.kinds(&text);
+        straight(&screen.frame(), 80);
+        screen.key(KeyCode::Char('u'), KeyModifiers::CONTROL);
+        assert_eq!(screen.frame(), before);
+    }
+}
+
+#[test]
+fn names_of_a_hostile_server_stay_in_their_row() {
+    let name = "evil\u{1b}]0;x\u{7}\nname\u{202e}";
+    let mut hostile = catalog();
+    hostile.servers[0].name = ServerName::from(name);
+    hostile.servers[0].tools =
+        vec![tool(name, "run\u{1b}[2Jall\r\n", Mode::Ask, Annotations::default(), PinState::New)];
+    let hostile = Catalog::new(hostile.servers, Vec::new(), 2);
+    for keys in [vec![], vec![KeyCode::Enter], vec![KeyCode::Down, KeyCode::Enter]] {
+        let mut screen = Screen::new((120, 40), hostile.clone());
+        screen.frame();
+        screen.key(KeyCode::Tab, KeyModifiers::SHIFT);
+        for key in keys {
+            screen.press(key);
+        }
+        let frame = screen.frame();
+        assert!(!frame.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "{frame}");
+        straight(&frame, 120);
+    }
+}
+
+#[test]
+fn welcome_offers_ways_on() {
+    use mini_me_tui::ui::Theme;
+    use mini_me_tui::ui::welcome::{Choice, Welcome};
+    let choices = vec![
+        Choice::Demo,
+        Choice::StarterConfig,
+        Choice::Local {
+            name: "Ollama".to_owned(),
+            url: "http://localhost:11434/v1".to_owned(),
+            model: "qwen3".to_owned(),
+        },
+        Choice::Key { provider: "Anthropic".to_owned(), variable: "ANTHROPIC_API_KEY".to_owned() },
+    ];
+    let why = "There is no config yet, and so no model and no server to work with.";
+    let theme = Theme::of(mini_me_tui::config::ThemeName::None, true);
+    for size in SIZES {
+        let welcome = Welcome::new(why, choices.clone());
+        let mut terminal = Terminal::new(TestBackend::new(size.0, size.1)).unwrap();
+        terminal.draw(|frame| welcome.draw(frame, &theme)).unwrap();
+        let frame = terminal.backend().to_string();
+        insta::assert_snapshot!(format!("welcome_{}x{}", size.0, size.1), frame);
+    }
+}
+
+#[test]
+fn a_page_shows_what_the_next_request_is_made_of() {
+    snap("context", |screen| {
+        screen.tell(Notice::ContextChanged {
+            parts: ContextParts {
+                system: 800,
+                tools: 2_300,
+                messages: 9_200,
+                results: 14_000,
+                window: Some(32_768),
+            },
+        });
+        screen.kinds("/context");
+        screen.press(KeyCode::Enter);
+    });
 }

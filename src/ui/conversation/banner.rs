@@ -4,7 +4,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::item::{Paper, source_words};
 use crate::domain::{Catalog, Era, Mode, Server, ServerState, Warning};
-use crate::text;
+use crate::text::{self, human};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::theme::Theme;
 
@@ -122,7 +122,7 @@ impl Banner {
             plural(self.servers.len(), "server", "servers"),
             self.tools,
             plural(self.tools, "tool", "tools"),
-            flow::short(self.tokens),
+            human::count(self.tokens),
         );
         flow::push(&mut pieces, &words, theme.text);
         let mut rows = flow::wrap(&pieces, paper.width);
@@ -279,7 +279,7 @@ impl Columns {
             let tools = format!("{:>3} {}", line.tools, plural(line.tools, "tool", "tools"));
             cell(&mut pieces, &tools, 9, theme.text);
             if self.tokens {
-                let tokens = format!("{:>6} tok", flow::short(line.tokens));
+                let tokens = format!("{:>6} tok", human::count(line.tokens));
                 cell(&mut pieces, &tokens, 10, theme.muted);
             }
             flow::push(&mut pieces, line.mode.word(), mode_style(line.mode, theme));

@@ -10,7 +10,7 @@ use super::item::Paper;
 use super::plain::{Plain, wrapped};
 use super::result;
 use crate::domain::{Call, CallState, Outcome, Progress};
-use crate::text;
+use crate::text::{self, human};
 use crate::ui::code::{JsonLimits, json_line, json_rows};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::theme::Theme;
@@ -48,19 +48,70 @@ struct Settled {
     outcome: Arc<Outcome>,
     took: Duration,
     result: Plain,
-    /// What the model was told, where that is not the result.
-    model_saw: Option<Plain>,
+    model_saw: Saw,
+}
+
+/// What the model was told.
+#[derive(Debug)]
+enum Saw {
+    /// The result.
+    Same,
+    /// The result, behind a line of the program.
+    Framed(String),
+    /// Something else: a part of it, or a sentence.
+    Other(Plain),
+}
+
+impl Saw {
+    fn of(result: &str, for_model: &str) -> Self {
+        let (result, told) = (result.trim(), for_model.trim());
+        match told.strip_suffix(result) {
+            Some("") => Self::Same,
+            Some(frame) if !result.is_empty() && frame.ends_with('\n') => {
+                Self::Framed(frame.trim_end().to_owned())
+            }
+            _ => Self::Other(Plain::new(for_model)),
+        }
+    }
+
+    /// Parts of an open card.
+    fn parts(&self) -> usize {
+        match self {
+            Self::Same => 0,
+            Self::Framed(_) => 1,
+            Self::Other(told) => told.pieces().max(1),
+        }
+    }
+
+    fn rows(&self, part: usize, paper: &Paper<'_>) -> Vec<Row> {
+        let theme = paper.theme;
+        match self {
+            Self::Same => Vec::new(),
+            Self::Framed(frame) => {
+                let mut rows = vec![title("the model saw the same, after this", paper)];
+                rows.extend(wrapped(frame, paper.width, theme.muted));
+                rows
+            }
+            Self::Other(told) => {
+                let mut rows = Vec::new();
+                if part == 0 {
+                    rows.push(title(&format!("the model saw · {}", size(told.raw())), paper));
+                }
+                rows.extend(told.rows(part, paper.width, theme.text));
+                rows
+            }
+        }
+    }
 }
 
 impl Settled {
     fn new(outcome: &Arc<Outcome>, took: Duration, for_model: &str) -> Self {
         let result = result::text_of(outcome);
-        let differs = result.trim() != for_model.trim();
         Self {
             outcome: Arc::clone(outcome),
             took,
+            model_saw: Saw::of(&result, for_model),
             result: Plain::new(&result),
-            model_saw: differs.then(|| Plain::new(for_model)),
         }
     }
 }
@@ -125,10 +176,7 @@ impl Card {
     /// The first part is the head; an open card has the pieces of its result after it.
     pub(super) fn parts(&self, open: bool) -> usize {
         match (&self.state, open) {
-            (State::Done(settled), true) => {
-                1 + settled.result.pieces()
-                    + settled.model_saw.as_ref().map_or(0, |saw| saw.pieces().max(1))
-            }
+            (State::Done(settled), true) => 1 + settled.result.pieces() + settled.model_saw.parts(),
             _ => 1,
         }
     }
@@ -200,7 +248,7 @@ impl Card {
                 if settled.took.is_zero() {
                     return vec![word];
                 }
-                vec![word, Piece::new(format!(" · {}", flow::span(settled.took)), theme.muted)]
+                vec![word, Piece::new(format!(" · {}", human::duration(settled.took)), theme.muted)]
             }
         }
     }
@@ -228,18 +276,13 @@ impl Card {
 
     fn result_rows(&self, piece: usize, paper: &Paper<'_>) -> Vec<Row> {
         let State::Done(settled) = &self.state else { return Vec::new() };
-        let style = result_style(&settled.outcome, paper.theme);
         if piece < settled.result.pieces() {
-            return settled.result.rows(piece, paper.width, style);
+            return match &*settled.outcome {
+                Outcome::Ok(_) => settled.result.coloured(piece, paper.width, paper.theme),
+                other => settled.result.rows(piece, paper.width, result_style(other, paper.theme)),
+            };
         }
-        let Some(saw) = &settled.model_saw else { return Vec::new() };
-        let piece = piece - settled.result.pieces();
-        let mut rows = Vec::new();
-        if piece == 0 {
-            rows.push(title(&format!("the model saw · {}", size(saw.raw())), paper));
-        }
-        rows.extend(saw.rows(piece, paper.width, paper.theme.text));
-        rows
+        settled.model_saw.rows(piece - settled.result.pieces(), paper)
     }
 
     /// What copying takes: the result, or the arguments while there is none.
@@ -260,12 +303,12 @@ impl Card {
                 let mut out = format!(
                     "{head}\n{} after {}\n{}",
                     settled.outcome.word(),
-                    flow::span(settled.took),
+                    human::duration(settled.took),
                     settled.result.raw()
                 );
-                if let Some(saw) = &settled.model_saw {
+                if let Saw::Other(told) = &settled.model_saw {
                     out.push_str("\n[the model saw]\n");
-                    out.push_str(saw.raw());
+                    out.push_str(told.raw());
                 }
                 out
             }
@@ -315,7 +358,7 @@ fn result_title(settled: &Settled) -> String {
 fn size(text: &str) -> String {
     let lines = text.lines().count();
     let word = if lines == 1 { "line" } else { "lines" };
-    format!("{} {word}, {}", flow::figure(lines as u64), flow::bytes(text.len() as u64))
+    format!("{} {word}, {}", flow::figure(lines as u64), human::bytes(text.len() as u64))
 }
 
 fn remark_rows(outcome: &Outcome, paper: &Paper<'_>) -> Vec<Row> {
@@ -343,7 +386,7 @@ fn preview(settled: &Settled, paper: &Paper<'_>) -> Vec<Row> {
         let words = format!(
             "… {} more {lines} · {} in all",
             flow::figure(left_out as u64),
-            flow::bytes(settled.result.raw().len() as u64)
+            human::bytes(settled.result.raw().len() as u64)
         );
         rows.push(flow::row(vec![Piece::new(flow::cut_text(&words, paper.width), theme.accent)]));
     }
@@ -372,7 +415,8 @@ fn progress_row(progress: &Progress, paper: &Paper<'_>) -> Row {
 }
 
 fn filled(share: f64, cells: usize) -> usize {
-    (1..=cells).take_while(|cell| share * cells as f64 + 1e-9 >= *cell as f64).count()
+    let all = u32::try_from(cells).unwrap_or(u32::MAX);
+    (1..=all).take_while(|cell| share * f64::from(all) + 1e-9 >= f64::from(*cell)).count()
 }
 
 /// Whole numbers without a point. Progress may be any number a server can write.

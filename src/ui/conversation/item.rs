@@ -9,7 +9,7 @@ use super::card::Card;
 use super::plain::Plain;
 use crate::domain::turn::estimate_tokens;
 use crate::domain::{Source, TurnEnd, Usage, Warning};
-use crate::text;
+use crate::text::{self, human};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::stream::Document;
 use crate::ui::theme::Theme;
@@ -60,7 +60,7 @@ pub(super) struct Reasoning {
 }
 
 /// One line of the program.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(super) struct Remark {
     kind: RemarkKind,
     words: String,
@@ -267,7 +267,7 @@ impl Reasoning {
             return self.document.rows(part - 1, paper.width, paper.theme, style);
         }
         let theme = paper.theme;
-        let size = format!("reasoning · about {} tokens", flow::short(self.tokens));
+        let size = format!("reasoning · about {} tokens", human::count(self.tokens));
         let mut pieces = vec![Piece::new(size, theme.muted)];
         if !open {
             let start: String = self.document.source().chars().take(paper.width * 2).collect();
@@ -290,7 +290,7 @@ impl Remark {
     }
 
     pub(super) fn retry(attempt: u32, after: Duration, reason: &str) -> Self {
-        let aside = format!("attempt {attempt} in {}", flow::span(after));
+        let aside = format!("attempt {attempt} in {}", human::duration(after));
         Self::new(RemarkKind::Retry, format!("Trying the model again: {reason}"), aside)
     }
 
@@ -342,8 +342,13 @@ impl Remark {
         let mut pieces = Vec::new();
         flow::push(&mut pieces, text::block(&self.words).as_str(), style);
         if !self.aside.is_empty() {
-            let gap = if self.kind == RemarkKind::Warning { "\n→ " } else { "  " };
             let aside = text::block(&self.aside);
+            let used = flow::width(&pieces) + 2 + text::width(aside.as_str());
+            let gap = match self.kind {
+                RemarkKind::Warning => "\n→ ",
+                _ if used > paper.width => "\n",
+                _ => "  ",
+            };
             flow::push(&mut pieces, &format!("{gap}{aside}"), paper.theme.muted);
         }
         flow::wrap(&pieces, paper.width)
@@ -376,12 +381,12 @@ pub(super) fn source_words(source: &Source) -> String {
 fn figures(usage: Usage, took: Duration) -> String {
     let mut parts = Vec::new();
     if let Some(input) = usage.input {
-        parts.push(format!("{} tokens in", flow::short(input)));
+        parts.push(format!("{} tokens in", human::count(input)));
     }
     if let Some(output) = usage.output {
-        parts.push(format!("{} out", flow::short(output)));
+        parts.push(format!("{} out", human::count(output)));
     }
-    parts.push(flow::span(took));
+    parts.push(human::duration(took));
     parts.join(" · ")
 }
 

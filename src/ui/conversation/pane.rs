@@ -110,7 +110,7 @@ impl Pane {
         self.seen = None;
     }
 
-    pub(super) fn to_top(&mut self) {
+    pub(super) fn go_to_top(&mut self) {
         self.following = false;
         self.top = Spot::default();
     }
@@ -123,7 +123,7 @@ impl Pane {
     /// Brings the beginning of an item into view.
     pub(super) fn reveal(&mut self, item: usize) {
         let visible = self.hits.iter().flatten().any(|hit| hit.item == item && hit.head);
-        if !visible {
+        if !visible && self.height > 0 {
             self.following = false;
             self.top = Spot { item, part: 0, row: 0 };
         }
@@ -131,11 +131,19 @@ impl Pane {
 
     /// An item opens or closes: its beginning stays where it is.
     pub(super) fn hold(&mut self, item: usize) {
+        if self.height == 0 {
+            return;
+        }
         self.following = false;
         self.seen = None;
         if self.top.item == item && (self.top.part > 0 || self.top.row > 1) {
             self.top = Spot { item, part: 0, row: 0 };
         }
+    }
+
+    /// The items in view, the lowest first.
+    pub(super) fn in_view(&self) -> impl Iterator<Item = usize> {
+        self.hits.iter().rev().flatten().map(|hit| hit.item)
     }
 
     pub(super) fn hit(&self, row: u16) -> Option<Hit> {
@@ -281,8 +289,7 @@ impl Pane {
             if self.top.part >= parts {
                 self.top = Spot { part: parts.saturating_sub(1), row: 0, ..self.top };
             }
-            let height = self.height_of(items, self.top.item, self.top.part);
-            self.top.row = self.top.row.min(height.saturating_sub(1));
+            self.carry_over(items, parts);
             self.following = self.top >= last;
         }
         if self.following {
@@ -294,6 +301,22 @@ impl Pane {
                 part,
                 row: self.height_of(items, item, part),
             });
+        }
+    }
+
+    /// A growing part may have been cut in two: the row at the top is in the next one then.
+    fn carry_over(&mut self, items: &[Item], parts: usize) {
+        loop {
+            let height = self.height_of(items, self.top.item, self.top.part);
+            if self.top.row < height {
+                return;
+            }
+            if self.top.part + 1 >= parts {
+                self.top.row = height.saturating_sub(1);
+                return;
+            }
+            self.top.row -= height;
+            self.top.part += 1;
         }
     }
 

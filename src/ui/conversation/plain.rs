@@ -6,7 +6,9 @@ use std::sync::Arc;
 use ratatui::style::Style;
 
 use crate::text;
+use crate::ui::code::Highlighter;
 use crate::ui::flow::{self, Piece, Row};
+use crate::ui::theme::Theme;
 
 /// Bytes of one piece, at most.
 const PIECE: usize = 8 * 1024;
@@ -30,6 +32,17 @@ impl Plain {
 
     pub(super) fn pieces(&self) -> usize {
         self.pieces.len()
+    }
+
+    /// As [`Self::rows`], in the colours of JSON where it looks like that.
+    pub(super) fn coloured(&self, piece: usize, width: usize, theme: &Theme) -> Vec<Row> {
+        if !self.raw.trim_start().starts_with(['{', '[']) {
+            return self.rows(piece, width, theme.text);
+        }
+        let Some(range) = self.pieces.get(piece).cloned() else { return Vec::new() };
+        let clean = text::block(self.raw.get(range).unwrap_or_default()).into_string();
+        let mut highlighter = Highlighter::new("json");
+        clean.lines().flat_map(|line| flow::wrap(&highlighter.line(line, theme), width)).collect()
     }
 
     pub(super) fn rows(&self, piece: usize, width: usize, style: Style) -> Vec<Row> {

@@ -1,9 +1,7 @@
 //! What a call came to, as text: for its card, for copying, for the transcript.
 
-use std::fmt::Write as _;
-
 use crate::domain::{Content, DeniedBy, Outcome, ToolOutput};
-use crate::ui::flow;
+use crate::text::human;
 
 /// Texts longer than this are not compared with the structured result.
 const COMPARED: usize = 256 * 1024;
@@ -70,11 +68,8 @@ fn content_text(content: &Content) -> String {
     match content {
         Content::Text(text) => text.clone(),
         Content::Binary { kind, mime, uri, size, .. } => {
-            let mut line = format!("[{kind}, {mime}, {}: not shown]", flow::bytes(*size as u64));
-            if !uri.is_empty() {
-                let _ = write!(line, " {uri}");
-            }
-            line
+            let gap = if uri.is_empty() { "" } else { " " };
+            format!("[{kind}, {mime}, {}: not shown]{gap}{uri}", human::bytes(*size as u64))
         }
         Content::Resource { uri, text } => format!("[resource {uri}]\n{text}"),
         Content::Link { uri, name } if name.is_empty() => format!("[link] {uri}"),

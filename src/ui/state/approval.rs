@@ -4,6 +4,7 @@
 //! counted from the first frame that shows it: [`Arming`] is a pure function of those times.
 
 use std::collections::VecDeque;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -82,6 +83,7 @@ pub enum PendingId {
 
 impl Choice {
     /// The choice so many places to the right, staying inside.
+    #[must_use]
     pub fn moved(self, by: isize) -> Self {
         const ORDER: [Choice; 4] = [Choice::Deny, Choice::Note, Choice::Edit, Choice::Later];
         let at = ORDER.iter().position(|choice| *choice == self).unwrap_or_default();
@@ -108,7 +110,7 @@ pub enum Mode {
     /// Waiting for the second `a`.
     ConfirmAlways,
     /// Writing a note to the model.
-    Note(TextArea<'static>),
+    Note(Box<TextArea<'static>>),
     /// Changing the arguments; with what is wrong with them.
     Edit(Box<TextArea<'static>>, Option<String>),
 }
@@ -286,7 +288,8 @@ pub fn editable(arguments: &Map<String, Value>) -> String {
         } else {
             let mut units = [0_u16; 2];
             for unit in c.encode_utf16(&mut units) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                // Writing to a string cannot fail.
+                write!(out, "\\u{unit:04x}").unwrap_or_default();
             }
         }
     }

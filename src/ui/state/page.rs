@@ -4,12 +4,15 @@ use ratatui::text::Line;
 use tui_textarea::TextArea;
 
 use crate::domain::{ServerName, ToolId};
+use crate::ui::keymap::Place;
 
 /// What a page is about. Its rows are made when it is drawn, from the catalog of that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// Keys and commands.
-    Help,
+    /// Keys and commands; those of this place first.
+    Help(Place),
+    /// What the next request is made of.
+    Context,
     /// A server.
     Server(ServerName),
     /// A tool.

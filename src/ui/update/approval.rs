@@ -92,7 +92,7 @@ fn decide_call(state: &mut UiState, action: Action, now: Instant) -> Vec<Intent>
         Action::ApproveAlways => state.decisions.mode = Mode::ConfirmAlways,
         Action::EditArguments => begin_edit(state, now),
         Action::Deny => return deny(state, String::new()),
-        Action::DenyNote => state.decisions.mode = Mode::Note(editor("")),
+        Action::DenyNote => state.decisions.mode = Mode::Note(Box::new(editor(""))),
         Action::DenyAll => return deny_all(state),
         Action::Later => state.decisions.minimised = true,
         Action::ToDraft => state.decisions.in_draft = true,

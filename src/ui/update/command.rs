@@ -9,6 +9,7 @@ use crate::domain::{Catalog, ServerName, ToolId};
 use crate::text;
 use crate::ui::conversation::Move;
 use crate::ui::intent::Intent;
+use crate::ui::keymap::Place;
 use crate::ui::state::UiState;
 use crate::ui::state::input::Composer;
 use crate::ui::state::page::Subject;
@@ -33,6 +34,7 @@ enum What {
     New,
     Tools,
     Warnings,
+    Context,
     Permissions,
     Reconnect,
     Enable,
@@ -62,6 +64,7 @@ pub const COMMANDS: &[Command] = &[
     command!("new", ["clear"], "", New, "new conversation; the old one stays on disk"),
     command!("tools", ["servers"], "", Tools, "servers and tools in the side panel"),
     command!("warnings", [], "", Warnings, "all warnings with their advice"),
+    command!("context", [], "", Context, "what the next request is made of, in tokens"),
     command!("permissions", [], "", Permissions, "what runs, what asks, what is denied"),
     command!("reconnect", [], "[server]", Reconnect, "connect a server again, or all that failed"),
     command!("enable", [], "server or tool", Enable, "switch a server or a tool on"),
@@ -126,7 +129,8 @@ pub(super) fn carry_out(
     now: Instant,
 ) -> Result<Vec<Intent>, String> {
     match command.what {
-        What::Help => global::open(state, Subject::Help),
+        What::Help => global::open(state, Subject::Help(Place::Input)),
+        What::Context => global::open(state, Subject::Context),
         What::Warnings => global::open(state, Subject::Warnings),
         What::Permissions => global::open(state, Subject::Permissions),
         What::Tools => global::show_panel(state, true),

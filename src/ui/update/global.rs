@@ -61,10 +61,18 @@ pub(super) fn close(state: &mut UiState, now: Instant) {
     state.decisions.arming.disturb(now);
 }
 
-/// Shows or hides the side panel.
+/// Shows or hides the side panel. Where there is room it is there without being asked for.
 pub(super) fn show_panel(state: &mut UiState, show: bool) {
-    state.panel.wanted = Some(show);
+    state.panel.wanted = Some(show).filter(|show| *show != state.drawn.wide);
     state.focus = if show { Focus::Panel } else { Focus::Input };
+}
+
+/// From the side panel to the draft; a panel that lies over it goes away.
+pub(super) fn leave_panel(state: &mut UiState) {
+    if state.drawn.panel_over {
+        state.panel.wanted = None;
+    }
+    state.focus = Focus::Input;
 }
 
 /// Does what an action says. Actions of other places do nothing here.
@@ -75,14 +83,14 @@ pub(super) fn act(
     now: Instant,
 ) -> Vec<Intent> {
     match action {
-        Action::Help => open(state, Subject::Help),
+        Action::Help => open(state, Subject::Help(state.place())),
         Action::Warnings => open(state, Subject::Warnings),
         Action::Palette => state.overlay = Some(Overlay::Palette(Palette::new(keymap))),
         Action::TogglePanel => {
             let show = state.drawn.panel.is_empty();
             show_panel(state, show);
         }
-        Action::FocusPanel if state.focus == Focus::Panel => state.focus = Focus::Input,
+        Action::FocusPanel if state.focus == Focus::Panel => leave_panel(state),
         Action::FocusPanel => show_panel(state, true),
         Action::Decision if state.decisions.waiting() > 0 => state.decisions.restore(now),
         Action::Decision => state.say("no decision waits", now),

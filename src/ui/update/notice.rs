@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
-use crate::domain::{Approval, Catalog, Warning};
+use crate::domain::{Approval, CallState, Catalog, Warning};
 use crate::text;
 use crate::ui::intent::Intent;
 use crate::ui::state::UiState;
@@ -54,6 +54,9 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             state.transcript = path;
             state.decisions.clear();
             state.status.queued.clear();
+        }
+        Notice::CallChanged { call, state: CallState::Done { outcome, took, .. } } => {
+            state.called(&call.tool, outcome.word(), took);
         }
         Notice::CallChanged { .. } | Notice::CallRefused { .. } => {}
     }

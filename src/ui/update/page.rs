@@ -36,7 +36,8 @@ fn other(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
             vec![Intent::Send(Op::Reconnect { server: Some(server) })]
         }
         (_, subject) => match (keymap.at(Place::Global, press.key), subject) {
-            (Some(Action::Help), Subject::Help) | (Some(Action::Warnings), Subject::Warnings) => {
+            (Some(Action::Help), Subject::Help(_))
+            | (Some(Action::Warnings), Subject::Warnings) => {
                 global::close(state, press.at);
                 Vec::new()
             }

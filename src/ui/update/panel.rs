@@ -6,8 +6,8 @@ use super::{Press, form, global};
 use crate::bridge::{Op, Target};
 use crate::ui::intent::Intent;
 use crate::ui::keymap::{Action, Keymap, Place};
+use crate::ui::state::UiState;
 use crate::ui::state::page::Subject;
-use crate::ui::state::{Focus, UiState};
 
 pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     let Some(action) = keymap.at(Place::Panel, press.key) else {
@@ -32,7 +32,7 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
             }
         }
         Action::PanelLeave => leave(state),
-        Action::PanelInput => state.focus = Focus::Input,
+        Action::PanelInput => global::leave_panel(state),
         _ => {}
     }
     Vec::new()
@@ -104,5 +104,5 @@ fn leave(state: &mut UiState) {
         state.panel.refresh(&state.catalog);
         return;
     }
-    state.focus = Focus::Input;
+    global::leave_panel(state);
 }

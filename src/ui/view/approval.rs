@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
-use super::{Look, framed, hints, tool, wrapped};
+use super::{Look, facts, framed, hints, tool, wrapped};
 use crate::domain::{Approval, Question, QuestionKind};
 use crate::text;
 use crate::ui::keymap::Action;
@@ -19,6 +19,8 @@ use crate::ui::state::approval::{Choice, Mode, Pending};
 
 /// Rows below the text: the choices.
 const FOOT: u16 = 2;
+/// Columns of the names of facts.
+const NAMES: usize = 7;
 
 /// Rows that the box would like to have, frame included; 0 when it is not shown.
 pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
@@ -67,60 +69,20 @@ fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static
     let mut rows = Vec::new();
     let server = Span::styled(strict(approval.call.tool.server.as_str()), theme.server);
     let host = Span::styled(strict(&approval.host), theme.accent);
-    rows.extend(fact("server", vec![server, host], columns, look));
+    rows.extend(facts("server", vec![server, host], (NAMES, columns), look));
     let name = Span::styled(strict(approval.call.tool.tool.as_str()), theme.title);
     let model =
         Span::styled(format!("as {}", strict(approval.call.model_name.as_str())), theme.muted);
-    rows.extend(fact("tool", vec![name, model], columns, look));
-    let claims = tool::claims(&known.definition.annotations, theme);
-    rows.extend(fact("claims", claims, columns, look));
-    rows.extend(fact("pin", vec![tool::pin(known.pin_state, theme)], columns, look));
+    rows.extend(facts("tool", vec![name, model], (NAMES, columns), look));
+    let claims = tool::claims(known.definition.annotations, theme);
+    rows.extend(facts("claims", claims, (NAMES, columns), look));
+    rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
     let why = text::strict_line(&approval.why).into_string();
-    rows.extend(fact("asks", vec![Span::styled(why, theme.text)], columns, look));
+    rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
     if let Some(warning) = suspicions(approval) {
         rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
     }
     rows.extend(arguments(approval, columns, look));
-    rows
-}
-
-/// A name and its values; values that do not fit go on below, whole.
-fn fact(
-    name: &str,
-    values: Vec<Span<'static>>,
-    columns: usize,
-    look: Look<'_>,
-) -> Vec<Line<'static>> {
-    const NAME: usize = 7;
-    let room = columns.saturating_sub(NAME).max(1);
-    let mut rows: Vec<Line<'static>> = Vec::new();
-    let mut row: Vec<Span<'static>> = Vec::new();
-    let mut used = 0;
-    for value in values {
-        let wide = value.width();
-        let gap = if row.is_empty() { 0 } else { 3 };
-        if gap > 0 && used + gap + wide > room {
-            rows.push(Line::from(std::mem::take(&mut row)));
-            used = 0;
-        }
-        if wide > room {
-            rows.extend(wrapped(&value.content, room, value.style));
-            continue;
-        }
-        if !row.is_empty() {
-            row.push(Span::styled(" · ", look.theme.muted));
-            used += 3;
-        }
-        used += wide;
-        row.push(value);
-    }
-    if !row.is_empty() {
-        rows.push(Line::from(row));
-    }
-    for (at, row) in rows.iter_mut().enumerate() {
-        let label = if at == 0 { format!("{name:<NAME$}") } else { " ".repeat(NAME) };
-        row.spans.insert(0, Span::styled(label, look.theme.muted));
-    }
     rows
 }
 
@@ -213,7 +175,7 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
             editor.set_style(theme.text);
             editor.set_placeholder_text("a note to the model");
             editor.set_placeholder_style(theme.muted);
-            frame.render_widget(&*editor, row);
+            frame.render_widget(&**editor, row);
             let head = Line::styled(
                 "Deny, and tell the model why. Enter denies, Esc goes back.",
                 theme.caution,

@@ -147,12 +147,12 @@ fn row(row: Row, state: &UiState, columns: usize, look: Look<'_>) -> Option<Line
         Row::Facts(at) => facts(catalog.servers.get(at)?, columns, look),
         Row::Reason(at) => {
             let server = catalog.servers.get(at)?;
-            let stage = match &server.state {
+            let place = match &server.state {
                 ServerState::Failed { stage, .. } => format!("{stage}: "),
                 _ => String::new(),
             };
             let reason = text::line(server.state.reason());
-            let line = text::cut(&format!("  {stage}{reason}"), columns);
+            let line = text::cut(&format!("  {place}{reason}"), columns);
             Line::styled(line, state_style(&server.state, look.theme))
         }
         Row::Nothing(_) => Line::styled("   no tools", look.theme.muted),

@@ -22,7 +22,7 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &UiState, look: Loo
     let left =
         text::cut(&word, if text::width(&word) > room { columns.saturating_sub(2) } else { room });
     let left_wide = text::width(&left) + 1;
-    let figures_fit = left_wide + right + 1 <= columns;
+    let figures_fit = left_wide + right < columns;
     frame.render_widget(Line::from(vec![Span::raw(" "), Span::styled(left, style)]), area);
     if figures_fit {
         frame.render_widget(figures.alignment(Alignment::Right), area);
@@ -95,7 +95,7 @@ fn figures(state: &UiState, look: Look<'_>, columns: usize) -> Line<'static> {
         }
     }
     if state.status.context.total() > 0 {
-        parts.push(context(state, look));
+        parts.push(context(state, columns, look));
     }
     if columns >= 80 && !state.options.model.is_empty() {
         let model = text::line(&state.options.model).into_string();
@@ -111,8 +111,8 @@ fn figures(state: &UiState, look: Look<'_>, columns: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// `12.3k/32k`: tokens of the next request and the window.
-fn context(state: &UiState, look: Look<'_>) -> Span<'static> {
+/// `12.3k/32k`: tokens of the next request and the window; by part where there is room.
+fn context(state: &UiState, columns: usize, look: Look<'_>) -> Span<'static> {
     let parts = &state.status.context;
     let total = parts.total();
     let Some(window) = parts.window.filter(|window| *window > 0) else {
@@ -123,7 +123,18 @@ fn context(state: &UiState, look: Look<'_>) -> Span<'static> {
         70..90 => look.theme.caution,
         _ => look.theme.danger,
     };
-    Span::styled(format!("{}/{}", short(total), short(window)), style)
+    let mut text = format!("{}/{}", short(total), short(window));
+    if columns >= 110 {
+        let of = [
+            ("system", parts.system),
+            ("tools", parts.tools),
+            ("messages", parts.messages),
+            ("results", parts.results),
+        ];
+        let of = of.map(|(name, tokens)| format!("{name} {}", short(tokens)));
+        text = format!("{text} ({})", of.join(" "));
+    }
+    Span::styled(text, style)
 }
 
 fn keys(state: &UiState, look: Look<'_>) -> Vec<(String, &'static str)> {

@@ -1,10 +1,12 @@
 //! What stands on the pages: help, details of servers and tools, warnings, permissions.
 
+mod details;
+
 use ratatui::text::{Line, Span};
 
 use super::input::pad;
 use super::{Look, short, tool, wrapped};
-use crate::domain::{Mode, Server, Source, Tool, Warning};
+use crate::domain::{Mode, Source, Warning};
 use crate::text;
 use crate::ui::keymap::Place;
 use crate::ui::state::UiState;
@@ -13,7 +15,8 @@ use crate::ui::update::command::COMMANDS;
 
 pub(super) fn title(subject: &Subject) -> String {
     match subject {
-        Subject::Help => "keys and commands".to_owned(),
+        Subject::Context => "context".to_owned(),
+        Subject::Help(_) => "keys and commands".to_owned(),
         Subject::Server(name) => format!("server {}", text::strict_line(name.as_str())),
         Subject::Tool(id) => format!("tool {}", text::strict_line(&id.to_string())),
         Subject::Warnings => "warnings".to_owned(),
@@ -28,17 +31,18 @@ pub(super) fn rows(
     look: Look<'_>,
 ) -> Vec<Line<'static>> {
     match subject {
-        Subject::Help => help(columns, look),
+        Subject::Help(place) => help(*place, columns, look),
+        Subject::Context => context(state, columns, look),
         Subject::Warnings => warnings(state, columns, look),
         Subject::Permissions => permissions(state, columns, look),
         Subject::Server(name) => state
             .catalog
             .server(name)
-            .map_or_else(|| gone(look), |server| self::server(server, columns, look)),
+            .map_or_else(|| gone(look), |server| details::server(server, columns, look)),
         Subject::Tool(id) => state
             .catalog
             .tool(id)
-            .map_or_else(|| gone(look), |tool| self::tool(tool, state, columns, look)),
+            .map_or_else(|| gone(look), |tool| details::tool(tool, state, columns, look)),
     }
 }
 
@@ -50,9 +54,42 @@ fn heading(word: &str, look: Look<'_>) -> Line<'static> {
     Line::styled(word.to_owned(), look.theme.heading)
 }
 
-fn help(columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+/// The parts of the next request, with bars as long as their share of the window.
+fn context(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let parts = &state.status.context;
+    let whole = parts.window.unwrap_or_default().max(parts.total()).max(1);
+    let room = u64::try_from(columns.saturating_sub(22)).unwrap_or_default();
+    let mut rows: Vec<Line<'static>> = [
+        ("system", parts.system),
+        ("tools", parts.tools),
+        ("messages", parts.messages),
+        ("results", parts.results),
+    ]
+    .into_iter()
+    .map(|(name, tokens)| {
+        let cells =
+            usize::try_from(tokens.saturating_mul(room).div_ceil(whole)).unwrap_or_default();
+        Line::from(vec![
+            Span::styled(format!("{name:<10} "), look.theme.muted),
+            Span::styled(format!("{:>8}  ", short(tokens)), look.theme.text),
+            Span::styled("█".repeat(cells), look.theme.accent),
+        ])
+    })
+    .collect();
+    let window = parts.window.map_or_else(
+        || "the model's window is not known".to_owned(),
+        |window| format!("of a window of {}", short(window)),
+    );
+    rows.push(Line::default());
+    let total = format!("{} tokens in the next request, {window}.", short(parts.total()));
+    rows.extend(wrapped(&total, columns, look.theme.text));
+    rows
+}
+
+fn help(here: Place, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
-    for place in Place::ALL {
+    let others = Place::ALL.into_iter().filter(|place| *place != here);
+    for place in std::iter::once(here).chain(others) {
         rows.push(heading(place.title(), look));
         for row in look.keymap.rows(place) {
             let keys: Vec<String> = row.keys.iter().map(ToString::to_string).collect();
@@ -89,122 +126,6 @@ fn pair(left: &str, right: &str, columns: usize, look: Look<'_>) -> Vec<Line<'st
         };
         row.spans.insert(0, Span::styled(format!("{word} "), look.theme.accent));
     }
-    rows
-}
-
-fn fact(name: &str, value: Vec<Span<'static>>, look: Look<'_>) -> Line<'static> {
-    let mut spans = vec![Span::styled(format!("{name:<11} "), look.theme.muted)];
-    for (at, span) in value.into_iter().enumerate() {
-        if at > 0 {
-            spans.push(Span::styled(" · ", look.theme.muted));
-        }
-        spans.push(span);
-    }
-    Line::from(spans)
-}
-
-fn plain(name: &str, value: &str, look: Look<'_>) -> Line<'static> {
-    let value = Span::styled(text::strict_line(value).into_string(), look.theme.text);
-    fact(name, vec![value], look)
-}
-
-fn server(server: &Server, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let style = super::panel::state_style(&server.state, look.theme);
-    let mut rows = vec![
-        plain("url", &server.url, look),
-        fact("state", vec![Span::styled(server.state.word(), style)], look),
-    ];
-    if let crate::domain::ServerState::Failed { stage, .. } = &server.state {
-        rows.push(plain("stage", &stage.to_string(), look));
-    }
-    let reason = text::block(server.state.reason());
-    if !reason.as_str().is_empty() {
-        rows.extend(wrapped(reason.as_str(), columns, style));
-    }
-    if let Some(connection) = &server.connection {
-        rows.push(plain("identity", &connection.identity, look));
-        let era = super::panel::era_word(connection.era);
-        let session = if connection.session { "MCP session" } else { "no MCP session" };
-        rows.push(plain(
-            "protocol",
-            &format!("{} ({era}), {session}", connection.protocol_version),
-            look,
-        ));
-        let can = if connection.capabilities.is_empty() {
-            "none".to_owned()
-        } else {
-            connection.capabilities.join(", ")
-        };
-        rows.push(plain("can", &can, look));
-    }
-    let mode =
-        Span::styled(server.permission.word(), tool::mode_style(server.permission, look.theme));
-    rows.push(fact("permission", vec![mode], look));
-    let tokens: u64 = server.tools.iter().map(|tool| u64::from(tool.tokens)).sum();
-    let tools = format!(
-        "{} on offer ({} tokens), {} left out",
-        server.tools.len(),
-        short(tokens),
-        server.filtered.len()
-    );
-    rows.push(plain("tools", &tools, look));
-    if let Some(last) = server.latency.last() {
-        let line =
-            format!("{}  {} ms", super::panel::sparkline(&server.latency, 32), last.as_millis());
-        rows.push(plain("latency", &line, look));
-    }
-    let instructions = server.connection.as_ref().and_then(|known| known.instructions.as_deref());
-    if let Some(instructions) = instructions.filter(|text| !text.is_empty()) {
-        rows.extend([Line::default(), heading("Instructions (the server's words)", look)]);
-        rows.extend(wrapped(text::block(instructions).as_str(), columns, look.theme.text));
-    }
-    if !server.warnings.is_empty() {
-        rows.extend([Line::default(), heading("Warnings", look)]);
-        rows.extend(
-            server.warnings.iter().flat_map(|warning| self::warning(warning, columns, look)),
-        );
-    }
-    if !server.filtered.is_empty() {
-        rows.extend([Line::default(), heading("Left out", look)]);
-        for left_out in &server.filtered {
-            let name = text::strict_line(left_out.name.as_str());
-            let reason = text::line(&left_out.reason);
-            rows.extend(wrapped(&format!("{name}: {reason}"), columns, look.theme.muted));
-        }
-    }
-    rows
-}
-
-fn tool(known: &Tool, state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let theme = look.theme;
-    let definition = &known.definition;
-    let mut rows = vec![plain("server", known.id.server.as_str(), look)];
-    if let Some(server) = state.catalog.server(&known.id.server) {
-        rows.push(plain("host", &server.host, look));
-    }
-    rows.push(plain("name", known.id.tool.as_str(), look));
-    rows.push(plain("model name", known.model_name.as_str(), look));
-    if let Some(title) = &definition.title {
-        rows.push(plain("title", title, look));
-    }
-    rows.push(fact("claims", tool::claims(&definition.annotations, theme), look));
-    rows.push(fact("pin", vec![tool::pin(known.pin_state, theme)], look));
-    rows.push(plain("", known.pin.get(..16).unwrap_or(&known.pin), look));
-    let mode = Span::styled(known.permission.word(), tool::mode_style(known.permission, theme));
-    let off = known.disabled.then(|| Span::styled("switched off", theme.danger));
-    rows.push(fact("permission", std::iter::once(mode).chain(off).collect(), look));
-    rows.push(plain(
-        "price",
-        &format!("{} tokens in every request", short(u64::from(known.tokens))),
-        look,
-    ));
-    rows.extend([Line::default(), heading("Description (the server's words)", look)]);
-    let description = text::block(&definition.description);
-    let none = description.as_str().trim().is_empty();
-    let shown = if none { "none" } else { description.as_str() };
-    rows.extend(wrapped(shown, columns, if none { theme.muted } else { theme.text }));
-    rows.extend([Line::default(), heading("Parameters", look)]);
-    rows.extend(tool::parameters(known, columns, theme));
     rows
 }
 
@@ -252,9 +173,10 @@ fn permissions(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'sta
             Span::styled(server.permission.word(), tool::mode_style(server.permission, look.theme)),
         ]));
         for mode in [Mode::Auto, Mode::Ask, Mode::Deny] {
-            let named = server.tools.iter().filter(|tool| tool.permission == mode);
-            let names: Vec<String> =
-                named.map(|tool| text::strict_line(tool.id.tool.as_str()).into_string()).collect();
+            let of_mode = server.tools.iter().filter(|tool| tool.permission == mode);
+            let names: Vec<String> = of_mode
+                .map(|tool| text::strict_line(tool.id.tool.as_str()).into_string())
+                .collect();
             if names.is_empty() {
                 continue;
             }

@@ -11,7 +11,7 @@ use crate::ui::theme::Theme;
 
 /// One claim of a server about a tool, with whether it was said at all. What was not said is shown
 /// as the worst case.
-pub(super) fn claims(said: &Annotations, theme: &Theme) -> Vec<Span<'static>> {
+pub(super) fn claims(said: Annotations, theme: &Theme) -> Vec<Span<'static>> {
     let writes = !said.read_only_hint.unwrap_or(false);
     let mut claims = vec![claim(
         if writes { "may change things" } else { "read-only" },
