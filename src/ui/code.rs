@@ -7,7 +7,7 @@ mod json;
 mod languages;
 mod scan;
 
-pub use json::{JsonLimits, json_line, json_rows};
+pub use json::{JsonLimits, indented, json_line, json_rows};
 pub use scan::Highlighter;
 
 use super::flow::{self, Piece};

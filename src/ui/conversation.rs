@@ -267,7 +267,7 @@ impl Conversation {
         if let Some(item) = self.calls.get(&call.id).and_then(|at| self.items.get_mut(*at)) {
             item.change(|body| {
                 if let Body::Card(card) = body {
-                    card.become_state(state, now);
+                    card.update(call, state, now);
                 }
             });
         } else {

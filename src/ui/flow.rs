@@ -10,6 +10,11 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::text;
 
+/// Closing marks of East Asian scripts: no row begins with one.
+const CLINGS: &[char] = &[
+    '、', '。', '，', '．', '：', '；', '！', '？', '）', '］', '｝', '」', '』', '】', '》', '〉',
+];
+
 /// One row of the screen.
 pub type Row = Line<'static>;
 
@@ -119,11 +124,6 @@ pub fn cut(pieces: &[Piece], width: usize) -> Vec<Piece> {
     kept
 }
 
-/// [`cut`] for text of one style.
-pub fn cut_text(text: &str, width: usize) -> String {
-    cut(&[Piece::new(text, Style::new())], width).into_iter().map(|piece| piece.text).collect()
-}
-
 /// One row with something at its right end. The left part is cut where both do not fit; the right
 /// part goes first only when it alone does not fit.
 pub fn left_right(left: &[Piece], right: &[Piece], width: usize) -> Vec<Piece> {
@@ -172,6 +172,8 @@ struct Filler {
     used: usize,
     word: Vec<Piece>,
     word_width: usize,
+    /// Whether the word ends in a wide character: the next one may stand on the next row.
+    after_wide: bool,
     /// Spaces between the row and the word; they vanish where the row is broken.
     spaces: usize,
     space_style: Style,
@@ -188,6 +190,7 @@ impl Filler {
             used: 0,
             word: Vec::new(),
             word_width: 0,
+            after_wide: false,
             spaces: 0,
             space_style: Style::new(),
             soft: false,
@@ -207,17 +210,17 @@ impl Filler {
             return;
         }
         let (grapheme, cells) = fitted(grapheme, self.width);
-        if cells > 1 {
+        let wide = cells > 1;
+        if (wide || self.after_wide) && !grapheme.starts_with(CLINGS) {
             self.end_word();
         }
         push(&mut self.word, grapheme, style);
         self.word_width += cells;
-        if cells > 1 {
-            self.end_word();
-        }
+        self.after_wide = wide;
     }
 
     fn end_word(&mut self) {
+        self.after_wide = false;
         if self.word.is_empty() {
             return;
         }

@@ -262,7 +262,7 @@ impl<'t> Writer<'t> {
         }
         let url = text::strict_line(&link.url);
         if !link.image && !same_address(&link.label, url.as_str()) {
-            let shown = flow::cut_text(url.as_str(), URL_COLUMNS);
+            let shown = text::cut(url.as_str(), URL_COLUMNS);
             flow::push(&mut self.inline, &format!(" ({shown})"), muted);
         }
         if let Some(outer) = self.links.last_mut() {

@@ -9,6 +9,9 @@ use crate::ui::theme::Theme;
 /// Levels that are laid out; what is deeper is shown in one line.
 const DEPTH: usize = 64;
 
+/// Indenting that makes a text this many times longer does not help reading.
+const GROWTH: usize = 8;
+
 /// How much of a value is laid out. What is left out is said with its figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonLimits {
@@ -20,7 +23,7 @@ pub struct JsonLimits {
 
 impl JsonLimits {
     /// For a card in the conversation.
-    pub const CARD: Self = Self { string: 4_000, lines: 400 };
+    pub const CARD: Self = Self { string: 20_000, lines: 2_000 };
     /// For a decision: nothing that a person could read is left out.
     pub const DECISION: Self = Self { string: 200_000, lines: 20_000 };
 }
@@ -41,7 +44,7 @@ pub fn json_rows(value: &Value, width: usize, theme: &Theme, limits: JsonLimits)
         .collect();
     if skipped > 0 {
         let note = format!("… {} more lines not shown", flow::figure(skipped));
-        rows.push(flow::row(vec![Piece::new(flow::cut_text(&note, width), theme.mark)]));
+        rows.push(flow::row(vec![Piece::new(text::cut(&note, width), theme.mark)]));
     }
     rows
 }
@@ -62,6 +65,70 @@ pub fn json_line(arguments: &Map<String, Value>, width: usize, theme: &Theme) ->
         flow::push(&mut pieces, &shown, value_style(value, theme));
     }
     flow::cut(&pieces, width)
+}
+
+/// The same JSON over lines, for reading: nothing but white space is added or taken away, so
+/// numbers keep every digit. `None` for what is no object or array, has lines already, or would be
+/// mostly indentation.
+pub fn indented(json: &str) -> Option<String> {
+    let json = json.trim();
+    if !json.starts_with(['{', '[']) || json.contains('\n') {
+        return None;
+    }
+    serde_json::from_str::<serde::de::IgnoredAny>(json).ok()?;
+    let mut out = String::with_capacity(json.len() * 2);
+    let mut depth = 0;
+    let mut rest = json.chars().peekable();
+    while let Some(c) = rest.next() {
+        if out.len() > json.len() * GROWTH + 1_024 {
+            return None;
+        }
+        match c {
+            '"' => copy_string(&mut out, &mut rest),
+            '{' | '[' => {
+                out.push(c);
+                while rest.next_if(char::is_ascii_whitespace).is_some() {}
+                if let Some(close) = rest.next_if(|next| matches!(next, '}' | ']')) {
+                    out.push(close);
+                } else {
+                    depth += 1;
+                    new_line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                new_line(&mut out, depth);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                new_line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            c if c.is_ascii_whitespace() => {}
+            c => out.push(c),
+        }
+    }
+    Some(out)
+}
+
+fn copy_string(out: &mut String, rest: &mut impl Iterator<Item = char>) {
+    out.push('"');
+    let mut escaped = false;
+    for c in rest {
+        out.push(c);
+        if c == '"' && !escaped {
+            return;
+        }
+        escaped = c == '\\' && !escaped;
+    }
+}
+
+fn new_line(out: &mut String, depth: usize) {
+    out.push('\n');
+    for _ in 0..depth.min(DEPTH) {
+        out.push_str("  ");
+    }
 }
 
 /// As much of the compact form as can matter in `width` columns, without writing all of it.

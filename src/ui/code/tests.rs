@@ -82,6 +82,16 @@ fn what_is_left_out_of_json_is_said_in_figures() {
 }
 
 #[test]
+fn indenting_json_changes_nothing_but_white_space() {
+    let json = r#"{"a":12345678901234567890123, "b":["x, \"y\": [",{}, [ ]],"c":{"d":null}}"#;
+    insta::assert_snapshot!(indented(json).unwrap());
+    assert_eq!(indented("{\n\"a\": 1}"), None, "it has lines already");
+    assert_eq!(indented("{\"a\": "), None, "it is broken");
+    assert_eq!(indented("plain"), None);
+    assert_eq!(indented(&("[".repeat(9_000) + &"]".repeat(9_000))), None);
+}
+
+#[test]
 fn arguments_fit_in_one_line() {
     let serde_json::Value::Object(arguments) =
         json!({"owner": "my-org", "page": 2, "x": {"y": [1]}})

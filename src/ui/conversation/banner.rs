@@ -236,7 +236,7 @@ fn plural<'a>(count: usize, one: &'a str, many: &'a str) -> &'a str {
 }
 
 fn more(words: &str, paper: &Paper<'_>) -> Row {
-    let words = flow::cut_text(&format!("… {words}"), paper.width);
+    let words = text::cut(&format!("… {words}"), paper.width);
     flow::row(vec![Piece::new(words, paper.theme.accent)])
 }
 
@@ -268,7 +268,7 @@ impl Columns {
         let theme = paper.theme;
         let (icon, style) = state_look(&line.state, theme);
         let mut pieces = vec![Piece::new(format!("{icon} "), style)];
-        let name = flow::cut_text(text::strict_line(&line.name).as_str(), self.name);
+        let name = text::cut(text::strict_line(&line.name).as_str(), self.name);
         cell(&mut pieces, &name, self.name, theme.server);
         cell(&mut pieces, line.state.word(), self.state, style);
         if self.era > 0 {

@@ -11,10 +11,12 @@ use super::plain::{Plain, wrapped};
 use super::result;
 use crate::domain::{Call, CallState, Outcome, Progress};
 use crate::text::{self, human};
-use crate::ui::code::{JsonLimits, json_line, json_rows};
+use crate::ui::code::{JsonLimits, indented, json_line, json_rows};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::theme::Theme;
 
+/// Results longer than this stay as they are.
+const INDENTED: usize = 1024 * 1024;
 /// Rows of the result on a closed card.
 const PREVIEW: usize = 6;
 
@@ -48,6 +50,8 @@ struct Settled {
     outcome: Arc<Outcome>,
     took: Duration,
     result: Plain,
+    /// The result over lines, where it is JSON in a single one.
+    indented: Option<Plain>,
     model_saw: Saw,
 }
 
@@ -111,8 +115,19 @@ impl Settled {
             outcome: Arc::clone(outcome),
             took,
             model_saw: Saw::of(&result, for_model),
+            indented: Some(&*result)
+                .filter(|result| result.len() < INDENTED)
+                .and_then(indented)
+                .map(|result| Plain::new(&result)),
             result: Plain::new(&result),
         }
+    }
+}
+
+impl Settled {
+    /// The result as an open card shows it.
+    fn shown(&self) -> &Plain {
+        self.indented.as_ref().unwrap_or(&self.result)
     }
 }
 
@@ -145,7 +160,13 @@ impl Card {
         Self { name: name.to_owned(), arguments, by_user: false, state, since: now }
     }
 
-    pub(super) fn become_state(&mut self, state: &CallState, now: Instant) {
+    /// What is sent may have been edited since it was shown.
+    pub(super) fn update(&mut self, call: &Call, state: &CallState, now: Instant) {
+        self.arguments = Arguments::Json(Arc::clone(&call.arguments));
+        self.become_state(state, now);
+    }
+
+    fn become_state(&mut self, state: &CallState, now: Instant) {
         match state {
             CallState::Asking => self.state = State::Asking,
             CallState::Running { progress } => {
@@ -176,7 +197,9 @@ impl Card {
     /// The first part is the head; an open card has the pieces of its result after it.
     pub(super) fn parts(&self, open: bool) -> usize {
         match (&self.state, open) {
-            (State::Done(settled), true) => 1 + settled.result.pieces() + settled.model_saw.parts(),
+            (State::Done(settled), true) => {
+                1 + settled.shown().pieces() + settled.model_saw.parts()
+            }
             _ => 1,
         }
     }
@@ -227,7 +250,7 @@ impl Card {
                 Arguments::Raw(raw) => {
                     let start: String = raw.chars().take(rest * 2).collect();
                     let clean = text::strict_line(&start).into_string();
-                    flow::push(&mut left, &flow::cut_text(&clean, rest), theme.muted);
+                    flow::push(&mut left, &text::cut(&clean, rest), theme.muted);
                 }
             }
         }
@@ -276,13 +299,13 @@ impl Card {
 
     fn result_rows(&self, piece: usize, paper: &Paper<'_>) -> Vec<Row> {
         let State::Done(settled) = &self.state else { return Vec::new() };
-        if piece < settled.result.pieces() {
+        if piece < settled.shown().pieces() {
             return match &*settled.outcome {
-                Outcome::Ok(_) => settled.result.coloured(piece, paper.width, paper.theme),
-                other => settled.result.rows(piece, paper.width, result_style(other, paper.theme)),
+                Outcome::Ok(_) => settled.shown().coloured(piece, paper.width, paper.theme),
+                other => settled.shown().rows(piece, paper.width, result_style(other, paper.theme)),
             };
         }
-        settled.model_saw.rows(piece - settled.result.pieces(), paper)
+        settled.model_saw.rows(piece - settled.shown().pieces(), paper)
     }
 
     /// What copying takes: the result, or the arguments while there is none.
@@ -343,7 +366,7 @@ fn result_style(outcome: &Outcome, theme: &Theme) -> Style {
 }
 
 fn title(words: &str, paper: &Paper<'_>) -> Row {
-    let line = flow::cut_text(&format!("─ {words} "), paper.width);
+    let line = text::cut(&format!("─ {words} "), paper.width);
     let rest = paper.width.saturating_sub(text::width(&line)).min(24);
     flow::row(vec![Piece::new(line + &"─".repeat(rest), paper.theme.muted)])
 }
@@ -352,7 +375,8 @@ fn result_title(settled: &Settled) -> String {
     if settled.result.raw().is_empty() {
         return "result · empty".to_owned();
     }
-    format!("result · {}", size(settled.result.raw()))
+    let how = if settled.indented.is_some() { " · indented for reading" } else { "" };
+    format!("result · {}{how}", size(settled.result.raw()))
 }
 
 fn size(text: &str) -> String {
@@ -388,7 +412,7 @@ fn preview(settled: &Settled, paper: &Paper<'_>) -> Vec<Row> {
             flow::figure(left_out as u64),
             human::bytes(settled.result.raw().len() as u64)
         );
-        rows.push(flow::row(vec![Piece::new(flow::cut_text(&words, paper.width), theme.accent)]));
+        rows.push(flow::row(vec![Piece::new(text::cut(&words, paper.width), theme.accent)]));
     }
     rows
 }

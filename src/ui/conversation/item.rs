@@ -244,7 +244,7 @@ impl Answer {
     fn rows(&self, part: usize, paper: &Paper<'_>) -> Vec<Row> {
         let mut rows = self.document.rows(part, paper.width, paper.theme, paper.theme.text);
         if self.incomplete && part + 1 == self.document.parts() {
-            let words = flow::cut_text("… incomplete: the answer ends here", paper.width);
+            let words = text::cut("… incomplete: the answer ends here", paper.width);
             rows.push(flow::row(vec![Piece::new(words, paper.theme.caution)]));
         }
         rows
@@ -401,7 +401,7 @@ impl Tail {
                 Phase::Writing => "writing…",
             };
             let elapsed = flow::seconds(paper.now.saturating_duration_since(since));
-            let words = flow::cut_text(&format!("{word} {elapsed}"), paper.width);
+            let words = text::cut(&format!("{word} {elapsed}"), paper.width);
             rows.push(flow::row(vec![Piece::new(words, theme.muted)]));
         }
         for text in &self.queued {

@@ -23,7 +23,7 @@ const GUTTER: u16 = 3;
 /// Columns left free at the right.
 const MARGIN: u16 = 1;
 /// Parts whose rows are kept.
-const KEPT: usize = 256;
+const KEPT: usize = 64;
 /// Parts that counting what is new may lay out in one frame.
 const COUNTED: usize = 64;
 

@@ -396,6 +396,29 @@ fn structured_result_that_the_text_says_already_is_not_repeated() {
 }
 
 #[test]
+fn json_in_one_line_is_indented_on_an_open_card_and_copied_as_it_came() {
+    let mut scene = Scene::new();
+    let json = r#"{"total":2,"ids":[41,7]}"#;
+    scene.ask("q").call(1, done(Outcome::Ok(said(json)), json));
+    scene.screen(80, 24);
+    scene.go(Move::Previous).go(Move::Toggle);
+    insta::assert_snapshot!("card_open_json", scene.screen(80, 24));
+    assert_eq!(scene.conversation.copy_text().as_deref(), Some(json));
+}
+
+#[test]
+fn edited_arguments_are_shown_as_they_are_sent() {
+    let mut scene = Scene::new();
+    scene.ask("q").call(1, CallState::Asking);
+    let Value::Object(arguments) = json!({"owner": "somebody else"}) else { return };
+    let edited = Call { arguments: Arc::new(arguments), ..call(1) };
+    let state = CallState::Running { progress: None };
+    scene.apply(Notice::CallChanged { call: Arc::new(edited), state });
+    let screen = scene.screen(80, 10);
+    assert!(screen.contains("somebody else") && !screen.contains("my-org"), "{screen}");
+}
+
+#[test]
 fn running_call_counts_seconds_and_a_settled_one_rests() {
     let mut scene = Scene::new();
     scene.ask("q");

@@ -26,6 +26,11 @@ fn wide_characters_count_two_cells_and_may_be_parted() {
 }
 
 #[test]
+fn closing_marks_do_not_begin_a_row() {
+    assert_eq!(plain(&wrap(&piece("日本語。日"), 6)), ["日本", "語。日"]);
+}
+
+#[test]
 fn indentation_after_a_line_break_stays() {
     assert_eq!(plain(&wrap(&piece("a\n    b c"), 20)), ["a", "    b c"]);
 }
@@ -38,10 +43,11 @@ fn folding_loses_nothing_and_marks_what_continues() {
 
 #[test]
 fn cutting_ends_in_an_ellipsis_and_fits() {
-    assert_eq!(cut_text("日本語", 5), "日本…");
-    assert_eq!(cut_text("日本語", 4), "日…");
-    assert_eq!(cut_text("abc", 3), "abc");
-    assert_eq!(cut_text("abc", 0), "");
+    let cut = |text: &str, width| row(cut(&piece(text), width)).to_string();
+    assert_eq!(cut("日本語", 5), "日本…");
+    assert_eq!(cut("日本語", 4), "日…");
+    assert_eq!(cut("abc", 3), "abc");
+    assert_eq!(cut("abc", 0), "");
 }
 
 #[test]
