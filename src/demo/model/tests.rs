@@ -249,6 +249,11 @@ fn pieces_put_together_are_the_whole_answer() {
         .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
         .collect();
     assert_eq!(text, "Größe 検索 first");
+    let thought: String = chunks
+        .iter()
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["reasoning_content"].as_str())
+        .collect();
+    assert_eq!(thought, "The script's next step is a and b.");
     for index in 0..2 {
         let arguments: String = chunks
             .iter()
