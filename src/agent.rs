@@ -18,6 +18,7 @@ mod prompt;
 mod repeat;
 mod results;
 mod reviews;
+mod summary;
 mod turns;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use crate::runtime::Handle;
 use crate::terminal::Guard;
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
-use crate::terminal::signals::{Caught, Signals};
+use crate::terminal::signals::{Caught, INTERRUPT, Signals};
 use crate::ui::{Intent, Msg, Ui, UiOptions};
 
 pub use welcome::welcome;
@@ -45,6 +45,8 @@ pub async fn run(
     handle: Handle,
     prompt: Option<String>,
 ) -> color_eyre::Result<Outcome> {
+    // Before the terminal is taken: a signal in between would leave it as it is then.
+    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     let guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
     let ui = Ui::new(options, handle.catalog);
     let mut app = App {
@@ -54,12 +56,12 @@ pub async fn run(
         clock: FrameClock::default(),
         outbox: VecDeque::new(),
         dirty: true,
+        lent: false,
         title: "",
         leaving: None,
     };
     app.draw()?;
     app.input.restart();
-    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     app.prompt(prompt);
     let mut notices = handle.notices;
     let looped = app.run(&mut signals, &mut notices, &handle.ops).await;
@@ -106,6 +108,8 @@ struct App {
     /// waiting for room at our side.
     outbox: VecDeque<Op>,
     dirty: bool,
+    /// Another program had the terminal until just now: a Ctrl-C may have been meant for it.
+    lent: bool,
     /// The title the window has.
     title: &'static str,
     /// Set when the loop is to end.
@@ -128,7 +132,10 @@ impl App {
                 caught = signals.next() => self.caught(caught)?,
                 () = sleep_until(due), if self.dirty => self.draw()?,
                 event = self.input.next() => match event {
-                    Some(Ok(event)) => self.take(Msg::Input { event, at: Instant::now() })?,
+                    Some(Ok(event)) => {
+                        self.lent = false;
+                        self.take(Msg::Input { event, at: Instant::now() })?;
+                    }
                     // The terminal is gone: as after a hang-up.
                     Some(Err(_)) | None => self.leaving = Some(Leaving::Quit),
                 },
@@ -213,6 +220,7 @@ impl App {
 
     fn caught(&mut self, caught: Caught) -> color_eyre::Result<()> {
         match caught {
+            Caught::End(INTERRUPT) if self.lent => {}
             Caught::End(number) => self.leaving = Some(Leaving::Signal(number)),
             Caught::Stop => self.carry_out(Intent::Suspend)?,
         }

@@ -14,6 +14,9 @@ pub struct Cli {
     /// What holds for every command.
     #[command(flatten)]
     pub common: Common,
+    /// Which conversation to go on with.
+    #[command(flatten)]
+    pub resume: Resume,
     /// Message that is sent once all servers have been asked for their tools
     pub prompt: Option<String>,
     /// What to do without a screen.
@@ -52,6 +55,26 @@ pub struct Common {
     /// How much goes to the log file
     #[arg(long, global = true, value_name = "LEVEL")]
     pub log_level: Option<LogLevel>,
+}
+
+/// Which conversation to go on with, on the screen or with `exec`.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Resume {
+    /// Go on with a conversation: its id, or the beginning of it; without one it is asked
+    #[arg(long, value_name = "ID", num_args = 0..=1)]
+    pub resume: Option<Option<String>>,
+    /// Go on with the latest conversation
+    #[arg(long, conflicts_with = "resume")]
+    pub r#continue: bool,
+}
+
+impl Resume {
+    /// Takes what stands before the command's name, where nothing stands after it.
+    pub fn take_over(&mut self, before: Self) {
+        if self.resume.is_none() && !self.r#continue {
+            *self = before;
+        }
+    }
 }
 
 /// Names of the themes.
@@ -128,6 +151,11 @@ pub enum Command {
     /// Show or write the config
     #[command(subcommand)]
     Config(Config),
+    /// List, show, export or delete conversations
+    #[command(subcommand)]
+    Sessions(Sessions),
+    /// Show the log of decisions and outcomes
+    Audit(Json),
     /// Serve the demo's bug tracker to any MCP client of this machine
     #[cfg(feature = "demo")]
     DemoServer(DemoServer),
@@ -154,6 +182,9 @@ pub struct Exec {
     /// Deny calls that this matches; beats every --allow
     #[arg(long, value_name = "RULE")]
     pub deny: Vec<String>,
+    /// Which conversation to go on with.
+    #[command(flatten)]
+    pub resume: Resume,
 }
 
 /// List tools.
@@ -165,6 +196,12 @@ pub struct Tools {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// Say which rule decides about a tool and where it is written
+    #[arg(long, value_name = "TOOL")]
+    pub explain: Option<String>,
+    /// Arguments that --explain decides about: JSON, `@FILE`, or `-` for standard input
+    #[arg(long, value_name = "JSON|@FILE|-", requires = "explain")]
+    pub args: Option<String>,
 }
 
 /// Call one tool.
@@ -202,6 +239,31 @@ pub enum Config {
     Path,
     /// Print the JSON Schema of the config, for editors
     Schema,
+}
+
+/// Conversations on disk.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Sessions {
+    /// List all, the latest first
+    List(Json),
+    /// Show one, cleaned for a terminal
+    Show {
+        /// Its id, or the beginning of it
+        id: String,
+    },
+    /// Print one as Markdown or JSON, as it is
+    Export {
+        /// Its id, or the beginning of it
+        id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete one for good
+    Delete {
+        /// Its id, or the beginning of it
+        id: String,
+    },
 }
 
 /// Serve the demo's bug tracker.

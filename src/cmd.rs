@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
 
+pub mod audit;
 pub mod call;
 pub mod check;
 pub mod config;
@@ -26,6 +27,7 @@ pub mod resolve;
 pub mod rules;
 pub mod screen;
 pub mod servers;
+pub mod sessions;
 pub mod tools;
 
 /// How a command ended, as scripts see it.
@@ -127,19 +129,32 @@ pub fn run(cli: Cli) -> Exit {
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, Stop> {
-    let Some(command) = cli.command else { return screen::run(&cli.common, cli.prompt) };
+    let Some(command) = cli.command else {
+        return screen::run(&cli.common, &cli.resume, cli.prompt);
+    };
     if let Some(prompt) = cli.prompt {
         return Err(Stop::usage(format!(
             "`{prompt}` stands before a command, and commands take no message there. Use `exec \"{prompt}\"` for one turn without a screen."
         )));
     }
+    let asked = &cli.resume;
+    if (asked.resume.is_some() || asked.r#continue) && !matches!(command, Command::Exec(_)) {
+        return Err(Stop::usage(
+            "--resume and --continue belong to the screen and to `exec` only.",
+        ));
+    }
     let common = &cli.common;
     match command {
-        Command::Exec(exec) => block_on(exec::run(common, &exec)),
+        Command::Exec(mut exec) => {
+            exec.resume.take_over(cli.resume);
+            block_on(exec::run(common, &exec))
+        }
         Command::Tools(tools) => block_on(tools::run(common, &tools)),
         Command::Call(call) => block_on(call::run(common, &call)),
         Command::Servers(servers) => block_on(servers::run(common, servers.json)),
         Command::Check(check) => block_on(check::run(common, check.json)),
+        Command::Sessions(what) => sessions::run(&what),
+        Command::Audit(form) => audit::run(form.json),
         Command::Config(config) => launch::config(common, &config),
         #[cfg(feature = "demo")]
         Command::DemoServer(server) => block_on(demo_server::run(server.port)),

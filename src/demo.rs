@@ -40,6 +40,10 @@ pub const WINDOW: u64 = model::WINDOW;
 /// The variable that would hold the demo's key, as it is shown; it is never read.
 pub const KEY: &str = "MINI_ME_DEMO_KEY";
 
+/// The port the bug tracker takes if it is free. What is remembered of a server (pins) goes by its
+/// address: with a new port every time, each run of the demo would leave a server behind.
+const PORT: u16 = 47_042;
+
 /// Where the demo's services are and the key they want.
 #[derive(Debug, Clone)]
 pub struct Demo {
@@ -63,7 +67,7 @@ pub struct Services {
 
 /// Binds both services. Must be called inside a tokio runtime.
 pub fn start() -> io::Result<(Demo, Services)> {
-    let mcp = bind(0)?;
+    let mcp = bind(PORT).or_else(|_taken| bind(0))?;
     let model = bind(0)?;
     let key = SecretString::from(random_key());
     let demo = Demo { mcp: url(&mcp, "mcp")?, model: url(&model, "v1")?, key: key.clone() };

@@ -128,7 +128,7 @@ impl Secrets {
     fn redact(&self, line: &[u8]) -> Option<String> {
         let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let text = String::from_utf8_lossy(line);
-        let found: Vec<&str> = secrets
+        let mut found: Vec<&str> = secrets
             .iter()
             .map(ExposeSecret::expose_secret)
             .filter(|secret| text.contains(secret))
@@ -136,6 +136,8 @@ impl Secrets {
         if found.is_empty() {
             return None;
         }
+        // One may be the beginning of another.
+        found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
         Some(found.iter().fold(text.into_owned(), |text, secret| text.replace(secret, "…hidden…")))
     }
 }
@@ -157,6 +159,8 @@ impl Redacting {
             return;
         }
         self.closed_on = Some(today);
+        #[cfg(not(unix))]
+        let _ = &self.dir;
         #[cfg(unix)]
         for entry in std::fs::read_dir(&self.dir).into_iter().flatten().flatten() {
             let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o600);
@@ -203,7 +207,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let paths = paths(dir.path());
         let (writer, guard) = open(&paths).unwrap();
-        guard.hide([SecretString::from("tok-EXAMPLE-1"), SecretString::from("a")]);
+        guard.hide(["tok-EXAMPLE", "tok-EXAMPLE-1", "a"].map(SecretString::from));
         tracing::subscriber::with_default(subscriber(writer, LevelFilter::TRACE), || {
             tracing::trace!(token = "tok-EXAMPLE-1", "a trace with tok-EXAMPLE-1");
             tracing::debug!(target: "hyper::client", "a header");

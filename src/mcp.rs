@@ -6,6 +6,7 @@
 
 pub mod client;
 pub mod era;
+mod exchange;
 pub mod fault;
 pub mod headers;
 pub mod http;
@@ -13,7 +14,6 @@ pub mod lifecycle;
 pub mod model;
 pub mod paging;
 pub mod retry;
-mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;

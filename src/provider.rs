@@ -1,8 +1,8 @@
 //! Language models: one interface, several protocols.
 //!
 //! Request in, stream of events out: [`ModelRequest`], [`ModelEvent`]. The mappings ([`openai`],
-//! [`anthropic`]) are pure: conversation in, JSON out; bytes in, events out. [`http`] carries them,
-//! [`probe`] asks an endpoint about itself.
+//! [`anthropic`]) are pure: conversation in, JSON out; bytes in, events out. [`http`] carries them
+//! and asks endpoints about themselves.
 
 mod answer;
 pub mod anthropic;
@@ -11,7 +11,7 @@ mod fault;
 mod history;
 pub mod http;
 pub mod openai;
-pub mod probe;
+mod place;
 mod rename;
 mod retry;
 pub mod stream;
@@ -19,4 +19,6 @@ pub mod stream;
 pub use crate::domain::model::{
     Finish, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, ToolOffer,
 };
+pub use http::{LocalEndpoint, probe_local};
+pub use rename::Renames;
 pub use stream::Decoder;

@@ -1,11 +1,9 @@
 //! The conductor: owns the agent, performs its effects, turns what happens into events and notices.
 
 pub mod assemble;
-mod assembly;
 mod beginning;
 pub mod coalesce;
 pub mod conductor;
-mod files;
 pub mod hub;
 pub mod journal;
 mod pinboard;

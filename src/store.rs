@@ -268,12 +268,8 @@ pub fn merge_pins(paths: &Paths, changes: &Pins) -> Result<Pins, StoreError> {
 
 /// The newer fingerprint counts; of the same one it stays known that it was allowed.
 fn merged(old: &Pin, new: &Pin) -> Pin {
-    let same = old.fingerprint == new.fingerprint;
-    Pin {
-        allowed: new.allowed || (same && old.allowed),
-        fingerprint: new.fingerprint.clone(),
-        definition: new.definition.clone().or_else(|| old.definition.clone()),
-    }
+    let known = old.fingerprint == new.fingerprint && old.allowed && !new.allowed;
+    if known { old.clone() } else { new.clone() }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::kept::{self, Kept};
 use super::prompt;
 use crate::domain::model::{ModelRequest, ToolOffer};
 use crate::domain::turn::estimate_tokens;
-use crate::domain::{Catalog, ContextParts, Message, ModelName, RequestedCall};
+use crate::domain::{Catalog, ContextParts, Message, ModelName, RequestedCall, Tool};
 
 /// Results at the end of the conversation that are never shortened: the model is at work on them.
 const RECENT_RESULTS: usize = 4;
@@ -24,6 +24,8 @@ pub(super) struct Conversation {
     system: String,
     tools: Arc<[ToolOffer]>,
     built_ins: bool,
+    /// The tools that `tools` was made from.
+    offered: Vec<Arc<Tool>>,
     /// Estimated, before the correction.
     raw: ContextParts,
     /// Estimate of the last request, before the correction.
@@ -39,6 +41,7 @@ impl Conversation {
             system: String::new(),
             tools: Arc::default(),
             built_ins: false,
+            offered: Vec::new(),
             raw: ContextParts { window, ..ContextParts::default() },
             sent: 0,
             permille: 1000,
@@ -91,25 +94,28 @@ impl Conversation {
         }
     }
 
-    /// Takes in what is on offer now.
+    /// Takes in what is on offer now. Snapshots come often and their tools rarely change: then
+    /// the offers stay as they are.
     pub(super) fn offer(&mut self, catalog: &Catalog, own: &str, built_ins: bool) {
-        let usable = catalog.servers.iter().filter(|server| server.state.usable());
-        let tools = usable.flat_map(|server| &server.tools).filter(|tool| !tool.disabled);
-        let mut offers: Vec<ToolOffer> = tools
-            .map(|tool| ToolOffer {
-                name: tool.model_name.clone(),
-                description: tool.definition.description.clone(),
-                schema: Arc::clone(&tool.definition.input_schema),
-            })
-            .collect();
-        if built_ins {
-            offers.retain(|offer| kept::BuiltIn::named(&offer.name).is_none());
-            offers.extend(kept::offers());
-        }
-        self.built_ins = built_ins;
         self.system = prompt::build(own, catalog);
         self.raw.system = estimate_tokens(&self.system);
-        self.raw.tools = offers.iter().map(offer_cost).sum();
+        let usable = catalog.servers.iter().filter(|server| server.state.usable());
+        let tools: Vec<&Arc<Tool>> =
+            usable.flat_map(|server| &server.tools).filter(|tool| !tool.disabled).collect();
+        let same = tools.len() == self.offered.len()
+            && tools.iter().zip(&self.offered).all(|(new, old)| Arc::ptr_eq(new, old));
+        if same && built_ins == self.built_ins {
+            return;
+        }
+        self.offered = tools.into_iter().map(Arc::clone).collect();
+        self.built_ins = built_ins;
+        let mut offers: Vec<ToolOffer> = self.offered.iter().map(|tool| offer_of(tool)).collect();
+        self.raw.tools = self.offered.iter().map(|tool| u64::from(tool.tokens)).sum();
+        if built_ins {
+            offers.retain(|offer| kept::BuiltIn::named(&offer.name).is_none());
+            self.raw.tools += kept::offers().map(|offer| offer_cost(&offer)).sum::<u64>();
+            offers.extend(kept::offers());
+        }
         self.tools = offers.into();
     }
 
@@ -133,15 +139,47 @@ impl Conversation {
         }
     }
 
+    pub(super) fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    pub(super) fn window(&self) -> Option<u64> {
+        self.raw.window
+    }
+
+    /// The place of the user's last message.
+    pub(super) fn last_user(&self) -> Option<usize> {
+        self.messages.iter().rposition(|message| matches!(message, Message::User { .. }))
+    }
+
+    /// The next usage report is not about a request of this conversation.
+    pub(super) fn forget_sent(&mut self) {
+        self.sent = 0;
+    }
+
+    /// Puts a summary in the place of everything before the user's last message.
+    pub(super) fn replace_earlier(&mut self, summary: String) {
+        let last = self.last_user().unwrap_or_default();
+        let rest = self.messages.split_off(last);
+        self.clear();
+        self.push(Message::User { text: summary });
+        for message in rest {
+            self.push(message);
+        }
+    }
+
+    /// Whether the next request and its answer would not fit the window.
+    pub(super) fn overfull(&self, max_output: Option<u64>) -> bool {
+        self.raw.window.is_some_and(|window| {
+            let answer = max_output.unwrap_or(window / 8).min(window / 2);
+            self.parts().total().saturating_add(answer) > window
+        })
+    }
+
     /// Shortens old results if the next request and its answer would not fit the window. Returns
     /// how many were shortened.
     pub(super) fn fit(&mut self, max_output: Option<u64>, kept: &mut Kept) -> usize {
-        let Some(window) = self.raw.window else { return 0 };
-        let answer = max_output.unwrap_or(window / 8).min(window / 2);
-        if self.parts().total().saturating_add(answer) <= window {
-            return 0;
-        }
-        self.shorten_old(kept)
+        if self.overfull(max_output) { self.shorten_old(kept) } else { 0 }
     }
 
     /// Shortens all results but the latest, each with a line that says so. The whole text stays
@@ -198,6 +236,14 @@ fn call_cost(call: &RequestedCall) -> u64 {
         Err(bad) => bad.raw.clone(),
     };
     ENVELOPE + estimate_tokens(call.name.as_str()) + estimate_tokens(&arguments)
+}
+
+fn offer_of(tool: &Tool) -> ToolOffer {
+    ToolOffer {
+        name: tool.model_name.clone(),
+        description: tool.definition.description.clone(),
+        schema: Arc::clone(&tool.definition.input_schema),
+    }
 }
 
 fn offer_cost(offer: &ToolOffer) -> u64 {

@@ -19,6 +19,8 @@ pub(super) struct Turn {
     pub(super) repeats: Repeats,
     /// Old results were shortened because the endpoint said that the request is too long.
     pub(super) squeezed: bool,
+    /// The earlier conversation was summarised, or that was tried.
+    pub(super) summed: bool,
 }
 
 /// What a turn waits for.
@@ -26,6 +28,8 @@ pub(super) struct Turn {
 pub(super) enum Phase {
     /// The model's answer.
     Asking(Draft),
+    /// A summary of the earlier conversation, before the model is asked.
+    Summing(Draft),
     /// The results of the calls of one round.
     Calling {
         /// One for each call, in the model's order.
@@ -47,15 +51,21 @@ impl Turn {
             usage: Usage::default(),
             repeats: Repeats::default(),
             squeezed: false,
+            summed: false,
         }
     }
 
     /// The answer that is being received, if one is.
     pub(super) fn draft(&mut self) -> Option<&mut Draft> {
         match &mut self.phase {
-            Phase::Asking(draft) => Some(draft),
+            Phase::Asking(draft) | Phase::Summing(draft) => Some(draft),
             Phase::Calling { .. } | Phase::Questioning(_) => None,
         }
+    }
+
+    /// Whether what the model sends is a summary and no answer.
+    pub(super) fn is_summing(&self) -> bool {
+        matches!(self.phase, Phase::Summing(_))
     }
 
     /// Adds the tokens of one request.

@@ -5,4 +5,5 @@ mod cancelling;
 mod rig;
 mod rounds;
 mod stories;
+mod summing;
 mod told;

@@ -46,10 +46,13 @@ impl Agent {
         self.ask_model();
     }
 
-    fn ask_model(&mut self) {
+    pub(super) fn ask_model(&mut self) {
         let shortened = self.conversation.fit(self.config.max_output_tokens, &mut self.kept);
         self.say_shortened(shortened);
         self.offer_built_ins();
+        if self.ask_summary() {
+            return;
+        }
         let request = self.conversation.request(&self.config);
         let Some(turn) = &mut self.turn else { return };
         turn.rounds += 1;
@@ -77,12 +80,16 @@ impl Agent {
 
     pub(super) fn model_said(&mut self, id: TurnId, event: ModelEvent, now: Instant) {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == id) else { return };
+        let summing = turn.is_summing();
         let Some(draft) = turn.draft() else { return };
         match event {
             ModelEvent::Text(chunk) => {
                 draft.text.push_str(&chunk);
-                self.tell(Notice::Text { turn: id, chunk });
+                if !summing {
+                    self.tell(Notice::Text { turn: id, chunk });
+                }
             }
+            ModelEvent::Reasoning(_) if summing => {}
             ModelEvent::Reasoning(chunk) => {
                 draft.reasoning.push_str(&chunk);
                 self.tell(Notice::Reasoning { turn: id, chunk });
@@ -110,7 +117,12 @@ impl Agent {
     }
 
     fn answer_ended(&mut self, finish: Finish, now: Instant) {
+        let summing = self.turn.as_ref().is_some_and(Turn::is_summing);
         let draft = self.take_draft();
+        if summing {
+            let whole = matches!(finish, Finish::Stop | Finish::Length);
+            return self.summed(&draft, whole);
+        }
         let blank = draft.is_blank();
         match finish {
             Finish::Incomplete => {
@@ -166,6 +178,10 @@ impl Agent {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == id) else { return };
         if turn.draft().is_none() {
             return;
+        }
+        if turn.is_summing() {
+            let draft = self.take_draft();
+            return self.summed(&draft, false);
         }
         let retry = error.kind == ProviderErrorKind::TooLong && !turn.squeezed;
         turn.squeezed |= retry;
@@ -302,6 +318,10 @@ impl Agent {
         let Some(turn) = self.turn.as_mut() else { return };
         let id = turn.id;
         match &mut turn.phase {
+            Phase::Summing(_) => {
+                self.out.push(Effect::StopModel { turn: id });
+                self.end_turn(TurnEnd::Cancelled, now);
+            }
             Phase::Asking(_) => {
                 self.out.push(Effect::StopModel { turn: id });
                 let draft = self.take_draft();

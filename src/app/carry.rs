@@ -54,6 +54,7 @@ impl App {
         self.input.stop();
         self.guard.pause();
         let edited = editor::edit(text);
+        self.lent = true;
         self.again()?;
         match edited {
             Ok(text) => drop(self.ui.update(Msg::Edited { text })),

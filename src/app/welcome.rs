@@ -15,9 +15,9 @@ pub async fn welcome(
     mut welcome: Welcome,
 ) -> color_eyre::Result<Option<Choice>> {
     let theme = Theme::of(options.theme, options.no_color);
+    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     // The mouse has no use here.
     let mut guard = Guard::enter(false).wrap_err("cannot take the terminal")?;
-    let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     let mut input = Input::start();
     loop {
         guard.draw(|frame| welcome.draw(frame, &theme)).wrap_err("cannot draw")?;

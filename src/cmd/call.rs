@@ -60,7 +60,7 @@ async fn one_call(
     let op =
         Op::CallDirect { tool: tool.id.clone(), arguments: Arc::new(arguments), consent: true };
     program.send(op).await?;
-    let (outcome, took) = tokio::select! {
+    let (outcome, duration) = tokio::select! {
         settled = settled(program, &tool) => settled?,
         () = interrupted() => {
             program.send(Op::Interrupt).await?;
@@ -71,7 +71,7 @@ async fn one_call(
         }
     };
     if options.json {
-        output::print(&json::line(&json::call(&outcome, took)))?;
+        output::print(&json::line(&json::call(&outcome, duration)))?;
     } else {
         output::print(&shown(&outcome))?;
         complain(&tool, &outcome);
@@ -99,7 +99,7 @@ fn arguments(
 }
 
 /// Arguments as a whole: the text itself, `@FILE`, or `-`.
-fn whole(text: &str) -> Result<Map<String, Value>, Stop> {
+pub fn whole(text: &str) -> Result<Map<String, Value>, Stop> {
     let (text, origin) = match text.strip_prefix('@') {
         Some(file) => (read(file)?, file),
         None if text == "-" => (launch::standard_input()?, "standard input"),

@@ -47,7 +47,7 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
         .iter()
         .map(|server| probe::server(server, spec::of(server, mcp, ca.clone()), pins.as_ref()));
     let mut reports = join_all(probes).await;
-    reports.extend(setup.refused.iter().map(|refused| Report::refused(refused)));
+    reports.extend(setup.refused.iter().map(Report::refused));
     reports
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::config::load::{VARIABLE, place};
 use crate::config::{ConfigError, Env, Loaded, load, show as effective};
-use crate::domain::Warning;
+use crate::domain::{Source, Warning};
 use crate::paths::Paths;
 use crate::store::{self, StoreError};
 
@@ -105,10 +105,17 @@ pub fn show(
 
 fn warnings(loaded: &Loaded) -> String {
     let paragraph = |warning: &Warning| {
+        let place = match &warning.source {
+            Source::Config { file, line: Some(line), .. } => {
+                format!("{}:{line}: ", shown_path(file))
+            }
+            Source::Config { file, line: None, .. } => format!("{}: ", shown_path(file)),
+            _ => String::new(),
+        };
         let message = crate::text::line(&warning.message);
         match warning.advice.as_str() {
-            "" => format!("warning: {message}\n"),
-            advice => format!("warning: {message}\n  {}\n", crate::text::line(advice)),
+            "" => format!("warning: {place}{message}\n"),
+            advice => format!("warning: {place}{message}\n  {}\n", crate::text::line(advice)),
         }
     };
     loaded.warnings.iter().map(paragraph).collect()

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use super::headless::{Headless, interrupted};
 use super::launch::{self, Launch};
 use super::rules;
+use super::sessions;
 use super::{Exit, Stop, output};
 use crate::bridge::{Notice, Op};
 use crate::cli::{self, Common};
@@ -24,6 +25,7 @@ const ENDING: Duration = Duration::from_secs(5);
 pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
     let prompt = prompt(&options.prompt)?;
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
+    launch.setup.resume = sessions::resumed(&options.resume)?;
     launch.setup.extra_rules = rules::rules(&options.allow, &options.deny)?;
     if launch.setup.config.model.is_none() {
         return Err(Stop::new(

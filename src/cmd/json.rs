@@ -18,7 +18,7 @@ pub fn line(value: &Value) -> String {
             | '\u{200b}'..='\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+            | '\u{feff}' => text.extend([format!("\\u{:04x}", u32::from(c))]),
             c => text.push(c),
         }
     }
@@ -108,7 +108,6 @@ pub fn warning(warning: &Warning) -> Value {
 }
 
 /// Milliseconds with three digits after the point.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "used as a function over references")]
 pub fn millis(duration: &std::time::Duration) -> f64 {
     (duration.as_secs_f64() * 1_000_000.0).round() / 1000.0
 }

@@ -119,13 +119,13 @@ fn line(paint: Paint, cells: &[Cell], widths: &[usize]) -> String {
     for (cell, width) in cells.iter().zip(widths) {
         let room = width.saturating_sub(text::width(&cell.text));
         let before = if cell.right { owed + room } else { owed };
-        if !cell.text.is_empty() {
-            out.push_str(&" ".repeat(before));
-            out.push_str(&paint.paint(cell.mark, &cell.text));
-            owed = if cell.right { 2 } else { room + 2 };
-        } else {
+        if cell.text.is_empty() {
             owed += width + 2;
+            continue;
         }
+        out.push_str(&" ".repeat(before));
+        out.push_str(&paint.paint(cell.mark, &cell.text));
+        owed = if cell.right { 2 } else { room + 2 };
     }
     out.push('\n');
     out
@@ -139,7 +139,7 @@ pub fn warning(paint: Paint, warning: &Warning) -> String {
     let mut out = format!("{head} {origin}: {message}\n");
     if !warning.advice.is_empty() {
         let advice = text::line(&warning.advice);
-        out.push_str(&format!("  {advice}\n"));
+        out.extend([format!("  {advice}\n")]);
     }
     out
 }

@@ -102,3 +102,61 @@ fn unknown(catalog: &Catalog, word: &str) -> Stop {
 fn meant(near: Option<String>) -> String {
     near.map_or_else(String::new, |near| format!(" Did you mean {near}?"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::fixtures::{catalog, server};
+    use crate::domain::{FilteredTool, ServerState, Stage};
+
+    fn two() -> Catalog {
+        let mut bugs = server("bugs", &["get_task", "a/b"]);
+        let filtered = FilteredTool { name: "upload".into(), reason: "wants bytes".to_owned() };
+        bugs.filtered.push(filtered);
+        catalog(vec![bugs, server("docs", &["get_page", "echo"]), server("more/x", &["echo"])])
+    }
+
+    fn found(word: &str) -> String {
+        resolve(&two(), word).unwrap().id.to_string()
+    }
+
+    #[test]
+    fn a_tool_is_found_by_identity_model_name_and_a_name_of_its_own() {
+        assert_eq!(found("bugs/get_task"), "bugs/get_task");
+        assert_eq!(found("bugs_get_task"), "bugs/get_task");
+        assert_eq!(found("get_page"), "docs/get_page");
+    }
+
+    #[test]
+    fn slashes_in_both_names_are_no_hindrance() {
+        assert_eq!(found("bugs/a/b"), "bugs/a/b");
+        assert_eq!(found("a/b"), "bugs/a/b");
+        assert_eq!(found("more/x/echo"), "more/x/echo");
+    }
+
+    #[test]
+    fn a_name_that_several_servers_have_is_not_guessed() {
+        let stop = resolve(&two(), "echo").unwrap_err();
+        assert_eq!(stop.exit, Exit::Usage);
+        assert!(stop.message.contains("docs/echo or more/x/echo"), "{stop}");
+    }
+
+    #[test]
+    fn a_filtered_tool_and_a_misspelt_one_say_so() {
+        assert!(resolve(&two(), "bugs/upload").unwrap_err().message.contains("wants bytes"));
+        let stop = resolve(&two(), "bugs/get_tsk").unwrap_err();
+        assert!(stop.message.contains("Did you mean bugs/get_task?"), "{stop}");
+        assert_eq!(resolve(&two(), "nothing_like_it").unwrap_err().exit, Exit::Usage);
+    }
+
+    #[test]
+    fn a_server_that_is_down_is_not_a_tool_that_is_missing() {
+        let mut down = server("bugs", &[]);
+        down.state = ServerState::Failed { stage: Stage::Tcp, reason: "refused".to_owned() };
+        for word in ["bugs/get_task", "get_task"] {
+            let stop = resolve(&catalog(vec![down.clone()]), word).unwrap_err();
+            assert_eq!(stop.exit, Exit::NoServer);
+            assert!(stop.message.contains("refused"), "{stop}");
+        }
+    }
+}

@@ -5,21 +5,22 @@ mod first;
 use std::io::{self, IsTerminal};
 
 use super::launch::Launch;
-use super::{Exit, Stop, output, runtime};
+use super::{Exit, Stop, output, runtime, sessions};
 use crate::app;
-use crate::cli::Common;
+use crate::cli::{Common, Resume};
 use crate::config::Presence;
 use crate::domain::Interaction;
 use crate::runtime as conductor;
 use crate::ui::UiOptions;
 
 /// Opens the screen.
-pub fn run(common: &Common, prompt: Option<String>) -> Result<Exit, Stop> {
+pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<Exit, Stop> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Stop::usage(
             "the screen needs a terminal. Without one, use a command: exec, tools, call, servers, check.",
         ));
     }
+    let history = sessions::resumed(resume)?;
     runtime()?.block_on(async {
         let mut launch = Launch::prepare(common, Interaction::Interactive)?;
         if launch.setup.config.model.is_none() && launch.presence != Presence::Given {
@@ -28,6 +29,7 @@ pub fn run(common: &Common, prompt: Option<String>) -> Result<Exit, Stop> {
                 first::Way::End(exit) => return Ok(exit),
             }
         }
+        launch.setup.resume = history;
         show(launch, prompt).await
     })
 }

@@ -50,10 +50,10 @@ pub fn render(catalog: &Catalog, paint: Paint) -> String {
         if !server.state.reason().is_empty() {
             let name = text::strict_line(server.name.as_str());
             let reason = text::block(server.state.reason());
-            out.push_str(&format!("{} {reason}\n", paint.paint(Mark::Strong, &format!("{name}:"))));
+            out.extend([format!("{} {reason}\n", paint.paint(Mark::Strong, &format!("{name}:")))]);
         }
     }
-    catalog.all_warnings().for_each(|warning| out.push_str(&output::warning(paint, warning)));
+    out.extend(catalog.all_warnings().map(|warning| output::warning(paint, warning)));
     out
 }
 

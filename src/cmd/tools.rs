@@ -1,16 +1,22 @@
 //! `tools`: what was discovered, under which names, with which permission, at what price.
 
+mod explain;
+
 use super::headless::{Headless, interrupted};
 use super::launch::Launch;
 use super::output::{self, Cell, Mark, Paint};
-use super::{Exit, Stop, json, resolve};
+use super::{Exit, Stop, call, json, resolve};
 use crate::cli::{self, Common};
 use crate::domain::{Catalog, Interaction, Mode, Server, ServerName, Tool};
+use crate::permission::Policy;
+use crate::runtime::{Setup, assemble};
+use crate::store;
 use crate::text;
 
 /// Runs the command.
 pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
+    let given = options.args.as_deref().map(call::whole).transpose()?;
     let only = options.server.as_deref().map(ServerName::from);
     launch.setup.only = only.clone().map(|name| vec![name]);
     let services = launch.accompaniment();
@@ -26,6 +32,13 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
         if !settled {
             return Ok(Exit::Interrupted);
         }
+        if let Some(word) = &options.explain {
+            let tool = resolve::resolve(&catalog, word)?;
+            let policy = permissions(&launch.setup);
+            let explained = explain::explain(&tool, &policy, given.as_ref());
+            output::print(&explained.shown(options.json, Paint::for_stdout()))?;
+            return Ok(Exit::Done);
+        }
         let shown = if options.json {
             json::line(&json::tools(&catalog, only.as_ref()))
         } else {
@@ -35,6 +48,12 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
         Ok(outcome(&catalog, only.as_ref()))
     })
     .await
+}
+
+/// The permissions as they stand at the beginning of a run.
+fn permissions(setup: &Setup) -> Policy {
+    let remembered = setup.paths.as_ref().map(|paths| store::read_rules(paths).0);
+    assemble::policy(&setup.config.mcp, &remembered.unwrap_or_default(), &setup.extra_rules)
 }
 
 /// A server that is asked for by name has to exist.
@@ -92,7 +111,7 @@ pub fn render(catalog: &Catalog, only: Option<&ServerName>, paint: Paint) -> Str
         out.push_str(&notes(server, paint));
     }
     if only.is_none() {
-        catalog.warnings.iter().for_each(|warning| out.push_str(&output::warning(paint, warning)));
+        out.extend(catalog.warnings.iter().map(|warning| output::warning(paint, warning)));
     }
     out
 }
@@ -125,14 +144,14 @@ fn notes(server: &Server, paint: Paint) -> String {
     if !server.state.usable() {
         let stop = resolve::unavailable(server);
         let first = stop.message.lines().next().unwrap_or_default();
-        out.push_str(&format!("{}\n", paint.paint(Mark::Bad, text::line(first).as_str())));
+        out.extend([format!("{}\n", paint.paint(Mark::Bad, text::line(first).as_str()))]);
     }
     for tool in &server.filtered {
         let name = text::strict_line(&format!("{}/{}", server.name, tool.name));
         let reason = text::line(&tool.reason);
-        out.push_str(&format!("{} {name}: {reason}\n", paint.paint(Mark::Caution, "filtered:")));
+        out.extend([format!("{} {name}: {reason}\n", paint.paint(Mark::Caution, "filtered:"))]);
     }
-    server.warnings.iter().for_each(|warning| out.push_str(&output::warning(paint, warning)));
+    out.extend(server.warnings.iter().map(|warning| output::warning(paint, warning)));
     out
 }
 

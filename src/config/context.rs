@@ -109,7 +109,8 @@ impl Context<'_> {
             line: Some(problem.at.line),
             field: problem.field.clone(),
         };
-        let message = self.sentence(problem);
+        // Every face shows file and line of the source in front of the message.
+        let message = format!("`{}`: {}.", problem.field, problem.what);
         self.warnings.push(Warning::new(source, message, problem.advice.clone()));
     }
 
@@ -184,8 +185,7 @@ impl<'n> Fields<'n> {
 
     /// The problem that an unknown key is.
     pub(super) fn unknown_key(&self, entry: &Entry, known: &[&'static str]) -> Problem {
-        let key = secret::quote(&entry.key);
-        let (what, advice) = keys::explain(&entry.key, &key, known);
+        let (what, advice) = keys::explain(&entry.key, known);
         Problem::new(entry.key_at, self.path_of(shown_key(&entry.key)), what, advice)
     }
 }

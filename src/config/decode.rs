@@ -1,4 +1,4 @@
-//! From text to [`Config`](super::Config), entry by entry. Pure: the environment is a function.
+//! From text to a [`Config`], entry by entry. Pure: the environment is a function.
 //!
 //! What cannot be understood costs its own entry and leaves a warning. What guards something never
 //! becomes looser by a mistake: a misspelt guard, a duplicate, a merge key or a broken rule closes
@@ -7,6 +7,7 @@
 mod auth;
 mod mcp;
 mod model;
+pub mod one;
 pub(super) mod rule;
 mod server;
 mod ui;

@@ -103,6 +103,11 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("timeoutsec", "callTimeout"),
     ("timeoutseconds", "callTimeout"),
     ("timeoutms", "callTimeout"),
+    ("maxtokens", "maxOutputTokens"),
+    ("model", "name"),
+    ("baseurl", "url"),
+    ("apibase", "baseUrl"),
+    ("type", "provider"),
     ("mcpservers", "mcp.servers"),
 ];
 
@@ -124,19 +129,22 @@ fn synonym(key: &str) -> Option<&'static str> {
 }
 
 /// What is wrong with an unknown key, and what to write instead.
-pub(super) fn explain(key: &str, quoted: &str, known: &[&'static str]) -> (String, String) {
+pub(super) fn explain(key: &str, known: &[&'static str]) -> (String, String) {
     if key == "<<" {
         return (
             "merge keys (`<<`) are not supported, so what it would bring is missing".to_owned(),
             "Write the merged values out.".to_owned(),
         );
     }
-    let what = format!("{quoted} is not a known key here");
+    let what = "not a known key here".to_owned();
     if let Some(near) = nearest(key, known) {
         return (
             format!("{what}; the nearest known key is `{near}`"),
             format!("Did you mean `{near}`?"),
         );
+    }
+    if known == SERVER && ["type", "transport", "transporttype"].contains(&plain(key).as_str()) {
+        return (what, "Take it out: every server is spoken to over Streamable HTTP.".to_owned());
     }
     let meant = synonym(key);
     if let Some(meant) = meant.filter(|meant| known.contains(meant)) {
@@ -152,7 +160,7 @@ pub(super) fn explain(key: &str, quoted: &str, known: &[&'static str]) -> (Strin
             format!("`{near}` belongs {place}."),
         );
     }
-    if secret::name_of_secret(key) {
+    if secret::key_of_secret(key) {
         return (
             what,
             "Secrets are named by variable, as in `auth: { type: bearer, tokenEnv: NAME }`."
@@ -209,7 +217,7 @@ mod tests {
     #[test]
     fn unknown_keys_name_the_nearest_and_where_it_belongs() {
         let told = |key: &str| {
-            let (what, advice) = explain(key, key, &SERVER);
+            let (what, advice) = explain(key, &SERVER);
             format!("{what} {advice}")
         };
         assert!(told("exclude_tools").contains("`excludeTools`"));
@@ -217,6 +225,7 @@ mod tests {
         assert!(told("call_timeout").contains("`callTimeout` belongs under `mcp`"));
         assert!(told("timeout_sec").contains("callTimeout"));
         assert!(told("token_env").contains("`tokenEnv` belongs in a server's `auth`"));
+        assert!(told("type").contains("Streamable HTTP"));
         assert!(told("banana").contains("Known here: name, url"));
     }
 }

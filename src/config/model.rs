@@ -25,6 +25,21 @@ pub struct Config {
     pub keys: BTreeMap<String, String>,
 }
 
+impl Config {
+    /// Every secret that was read from the environment: what no log and no screen may hold.
+    pub fn secrets(&self) -> Vec<SecretString> {
+        let of_model = self.model.iter().filter_map(|model| model.api_key.clone());
+        let of_servers = self.mcp.servers.iter().flat_map(|server| {
+            let auth = server.auth.iter().map(|auth| match auth {
+                Auth::Bearer { token, .. } => token.clone(),
+                Auth::ApiKey { key, .. } => key.clone(),
+            });
+            auth.chain(server.headers_env.iter().map(|(_, _, value)| value.clone()))
+        });
+        of_model.chain(of_servers).collect()
+    }
+}
+
 /// Which protocol the model's endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
@@ -76,7 +91,8 @@ pub struct McpConfig {
     pub pins: PinMode,
     /// A file with further certificate authorities, in PEM.
     pub ca_file: Option<PathBuf>,
-    /// The servers, in the order of the file. Refused entries are not here but in the warnings.
+    /// The servers, in the order of the file. Refused entries are not here but in
+    /// [`Loaded::refused`](super::Loaded::refused).
     pub servers: Vec<ServerConfig>,
 }
 
@@ -127,6 +143,17 @@ pub enum Auth {
         /// Its value.
         key: SecretString,
     },
+}
+
+/// Why a server is off that has all it needs: the user said so.
+pub(super) const SWITCHED_OFF: &str = "`enabled: false` in the config";
+
+impl ServerConfig {
+    /// Why it cannot be switched on during a run: the credential it names cannot be had. `None` if
+    /// it is on, or was only switched off.
+    pub fn missing_credential(&self) -> Option<&str> {
+        self.disabled.as_deref().filter(|reason| *reason != SWITCHED_OFF)
+    }
 }
 
 /// One server entry that can be used, or is switched off.

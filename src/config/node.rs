@@ -92,7 +92,26 @@ impl ParseError {
             Some((before, _)) => before.trim_end_matches([' ', ',', ':']).to_owned(),
             None => message,
         };
-        Self { at, problem }
+        Self { at: at.on_a_line_with_text(&problem, text), problem }
+    }
+}
+
+impl Position {
+    /// Itself; or, where its line is empty (something was never closed), the place that the
+    /// problem names as the beginning, else the last line with text before it.
+    fn on_a_line_with_text(self, problem: &str, text: &str) -> Self {
+        let has_text = |line: usize| {
+            let line = line.checked_sub(1).and_then(|index| text.lines().nth(index));
+            line.is_some_and(|line| !line.trim().is_empty())
+        };
+        if has_text(self.line) {
+            return self;
+        }
+        if let Some(begun) = position_in(problem).filter(|begun| has_text(begun.line)) {
+            return begun;
+        }
+        let before = (1..self.line).rev().find(|line| has_text(*line));
+        before.map_or(self, |line| Self { line, column: 1 })
     }
 }
 
@@ -130,7 +149,10 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
         match deserializer.deserialize_any(NodeVisitor { seed: self, scalar: &scalar }) {
             Ok(node) => Ok(node),
             Err(error) => match scalar.take() {
-                Some(value) => Ok(Node { at: position_in(&error.to_string()), value }),
+                Some(value) => {
+                    let at = position_in(&error.to_string()).unwrap_or(Position::START);
+                    Ok(Node { at, value })
+                }
                 None => Err(error),
             },
         }
@@ -138,12 +160,10 @@ impl<'de> DeserializeSeed<'de> for NodeSeed<'_> {
 }
 
 /// The position at the end of an error's text; the YAML crate leaves it out at the very start.
-fn position_in(message: &str) -> Position {
-    let parsed = message.rsplit_once(" at line ").and_then(|(_, place)| {
-        let (line, column) = place.split_once(" column ")?;
-        Some(Position { line: line.parse().ok()?, column: column.parse().ok()? })
-    });
-    parsed.unwrap_or(Position::START)
+fn position_in(message: &str) -> Option<Position> {
+    let (_, place) = message.rsplit_once(" at line ")?;
+    let (line, column) = place.split_once(" column ")?;
+    Some(Position { line: line.parse().ok()?, column: column.parse().ok()? })
 }
 
 struct NodeVisitor<'a> {
@@ -285,6 +305,13 @@ mod tests {
     fn two_documents_are_refused_at_the_second() {
         let error = parse("a: 1\n---\nb: 2\n").unwrap_err();
         assert_eq!(error.at, Position { line: 2, column: 1 });
+    }
+
+    #[test]
+    fn what_was_never_closed_is_shown_where_it_begins() {
+        let error = parse("a: 1\nx: 'open\n\n").unwrap_err();
+        assert_eq!(error.at, Position { line: 2, column: 4 });
+        assert_eq!(parse("a: 1\nb: {\n").unwrap_err().at.line, 2);
     }
 
     #[test]

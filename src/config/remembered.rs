@@ -34,7 +34,7 @@ fn decode_list(context: &mut Context<'_>, items: &[Node]) -> Vec<(ServerName, Ru
     let mut rules = Vec::new();
     let mut asking = Vec::new();
     for (index, item) in items.iter().enumerate() {
-        let path = format!("[{index}]");
+        let path = format!("rules[{index}]");
         let server = server_of(item);
         let decoded = fault(item, &path).map_or(Ok(()), Err).and_then(|()| {
             let rule = rule::decode(context, item, &path, &keys::REMEMBERED)?;
@@ -91,6 +91,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::domain::Source;
     use crate::permission::{Matcher, Rate};
 
     fn full() -> Rule {
@@ -134,7 +135,8 @@ mod tests {
         assert_eq!(rules[0].1.permissions, Mode::Ask);
         assert_eq!(rules[0].1.tool, Pattern("*".to_owned()));
         assert!(warnings[0].message.contains("wehn"), "{warnings:?}");
-        assert!(warnings[0].message.contains("rules.yaml:2"), "{warnings:?}");
+        let Source::Config { line, field, .. } = &warnings[0].source else { panic!() };
+        assert_eq!((*line, field.as_str()), (Some(2), "rules[1].wehn"));
     }
 
     #[test]

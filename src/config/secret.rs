@@ -18,7 +18,6 @@ const SECRET_WORDS: &[&str] = &[
     "authorization",
     "authentication",
     "token",
-    "tokens",
     "secret",
     "secrets",
     "password",
@@ -26,7 +25,6 @@ const SECRET_WORDS: &[&str] = &[
     "pass",
     "pwd",
     "key",
-    "keys",
     "apikey",
     "credential",
     "credentials",
@@ -56,8 +54,6 @@ const SECRET_STARTS: &[&str] = &[
     "tok-",
     "tok_",
     "key-",
-    "k-EXAMPLE",
-    "pw-",
     "ghp_",
     "gho_",
     "ghu_",
@@ -82,6 +78,15 @@ pub(super) fn name_of_secret(name: &str) -> bool {
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     SECRET_PARTS.iter().any(|part| joined.contains(part))
         || words(name).iter().any(|word| SECRET_WORDS.contains(&word.as_str()))
+}
+
+/// Whether a key of the config that nobody knows was meant to hold a credential: its last word says
+/// what it is, so `apiKey` does and `tokenLimit` does not.
+pub(super) fn key_of_secret(key: &str) -> bool {
+    let last = words(key).into_iter().rfind(|word| !word.is_empty());
+    last.is_some_and(|word| {
+        SECRET_WORDS.contains(&word.as_str()) || SECRET_PARTS.iter().any(|part| word.contains(part))
+    })
 }
 
 /// `X-Api-Key`, `api_key` and `apiKey` as lower-case words.
@@ -119,7 +124,7 @@ pub(super) fn looks_secret(value: &str) -> bool {
 /// A long run of letters and digits that nobody would type by hand.
 fn looks_random(value: &str) -> bool {
     let body = |c: char| c.is_ascii_alphanumeric() || "-_+/=~.".contains(c);
-    if value.len() < 24 || !value.chars().all(body) || value.contains("//") {
+    if value.len() < 24 || !value.chars().all(body) || value.contains("//") || is_uuid(value) {
         return false;
     }
     let digits = value.chars().filter(char::is_ascii_digit).count();
@@ -127,6 +132,19 @@ fn looks_random(value: &str) -> bool {
     let breaks = value.chars().filter(|c| "-_./".contains(*c)).count();
     // Words joined by separators have many breaks and few digits; dates and versions few letters.
     digits >= 4 && letters >= 4 && breaks * 6 <= value.len()
+}
+
+/// A UUID names a thing more often than it opens one.
+fn is_uuid(value: &str) -> bool {
+    let lengths: Vec<usize> = value.split('-').map(str::len).collect();
+    lengths == [8, 4, 4, 4, 12] && value.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+}
+
+/// Whether what is written as a variable's name is a secret instead. Names in capitals are names,
+/// however long.
+pub(super) fn is_secret_for_a_name(written: &str) -> bool {
+    let capitals = written.chars().all(|c| !c.is_ascii_lowercase());
+    looks_secret(written) && (!capitals || written.starts_with("AKIA"))
 }
 
 /// A found value for a message: hidden if it looks like a secret, cleaned and cut otherwise.
@@ -224,12 +242,39 @@ fn mask(word: &str, hide: Hide) -> String {
         return format!("{scheme}://{bare}");
     }
     let stripped = word.rsplit_once([':', '=']).map_or(word, |(_, value)| value);
-    if looks_secret(word) || looks_secret(stripped) { HIDDEN.to_owned() } else { word.to_owned() }
+    if looks_secret(word) || looks_secret(stripped) || is_uuid(stripped) {
+        HIDDEN.to_owned()
+    } else {
+        word.to_owned()
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn no_line_panics_and_no_long_word_after_a_secret_key_is_shown(
+            before in "[-a-z{ ,'\"]{0,12}",
+            key in prop::sample::select(vec!["token", "apiKey", "password", "X-Api-Key"]),
+            gap in "[ \t]{1,3}['\"]?",
+            secret in "[A-Za-z0-9_/+=-]{8,40}",
+            after in "[\\]}a-z ,'\"]{0,8}",
+        ) {
+            let shown = excerpt(&format!("{before} {key}:{gap}{secret}{after}"));
+            prop_assert!(!shown.contains(&secret), "{shown}");
+        }
+
+        #[test]
+        fn no_text_panics(line in "\\PC{0,200}") {
+            // Characters that are made visible take more room: at most ten for one.
+            prop_assert!(excerpt(&line).chars().count() <= 10 * (MAX_EXCERPT + 1));
+            prop_assert!(quote(&line).chars().count() <= 10 * (MAX_QUOTE + 3));
+        }
+    }
 
     #[test]
     fn names_of_secrets_are_known_by_their_words() {
@@ -271,12 +316,30 @@ mod tests {
             "GITHUB_PERSONAL_ACCESS_TOKEN",
             "CONTEXT7_API_KEY",
             "2025-11-25",
+            "3f2504e0-4f89-11d3-9a0c-0305e82c3301",
             "https://api.githubcopilot.com/mcp/",
             "ai/qwen3",
             "sk-1",
         ] {
             assert!(!looks_secret(value), "{value}");
         }
+    }
+
+    #[test]
+    fn of_a_key_the_last_word_says_what_it_holds() {
+        for key in ["token", "apiKey", "api_key", "bearer-token", "clientSecret", "password"] {
+            assert!(key_of_secret(key), "{key}");
+        }
+        for key in ["tokenLimit", "maxTokens", "authType", "key_id", "keyboard", ""] {
+            assert!(!key_of_secret(key), "{key}");
+        }
+    }
+
+    #[test]
+    fn long_names_in_capitals_are_names_of_variables() {
+        assert!(!is_secret_for_a_name("SERVICE20240801PRODUCTIONTOKEN"));
+        assert!(is_secret_for_a_name("AKIA20240801PRODUCTION"));
+        assert!(is_secret_for_a_name("ghp_EXAMPLE0123456789"));
     }
 
     #[test]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::decode::words;
 use super::model::{Auth, Config, ModelConfig, ServerConfig};
 use super::{Loaded, Origins, RefusedServer, scalar};
+use crate::domain::{Source as Place, Warning};
 use crate::permission::{Matcher, Pattern, Rule};
 use crate::text;
 
@@ -35,15 +36,19 @@ pub fn json(loaded: &Loaded) -> Json {
             json!({ "name": server.name, "url": server.url, "reason": server.reason, "line": server.line })
         })
         .collect();
-    let warnings: Vec<Json> = loaded
-        .warnings
-        .iter()
-        .map(|warning| json!({ "message": warning.message, "advice": warning.advice }))
-        .collect();
+    let warnings: Vec<Json> = loaded.warnings.iter().map(warning_json).collect();
     all.insert("file".to_owned(), json!(loaded.config.file));
     all.insert("refused".to_owned(), refused.into());
     all.insert("warnings".to_owned(), warnings.into());
     all.into()
+}
+
+fn warning_json(warning: &Warning) -> Json {
+    let (line, field) = match &warning.source {
+        Place::Config { line, field, .. } => (*line, Some(field)),
+        _ => (None, None),
+    };
+    json!({ "line": line, "field": field, "message": warning.message, "advice": warning.advice })
 }
 
 fn heading(config: &Config) -> String {

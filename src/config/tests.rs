@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::{ConfigError, Loaded, decode};
-use crate::domain::Warning;
+use crate::domain::{Source, Warning};
 
 /// Decodes with these variables set.
 fn with_env(text: &str, env: &[(&str, &str)]) -> Result<Loaded, ConfigError> {
@@ -27,11 +27,16 @@ fn loaded(text: &str) -> Loaded {
     }
 }
 
-/// All warnings as one text.
+/// All warnings as one text, as the faces show them.
 fn told(warnings: &[Warning]) -> String {
-    let lines: Vec<String> =
-        warnings.iter().map(|warning| format!("{} {}", warning.message, warning.advice)).collect();
-    lines.join("\n")
+    let line = |warning: &Warning| {
+        let place = match &warning.source {
+            Source::Config { file, line: Some(line), .. } => format!("{}:{line}: ", file.display()),
+            _ => String::new(),
+        };
+        format!("{place}{} {}", warning.message, warning.advice)
+    };
+    warnings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The names of servers that can be used, and of those that are refused.

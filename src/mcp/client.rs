@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::era::Refusal;
-use super::wire::{Dialect, UPCALLS, Upcall};
+use super::exchange::{Dialect, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
 use crate::domain::{Era, ServerState, Source, Warning};
 use call::Request;
@@ -125,7 +125,7 @@ impl Actor {
 
     fn report(&mut self, permit: mpsc::Permit<'_, ServerEvent>) {
         if let Some(kind) = self.outbox.pop_front() {
-            permit.send(ServerEvent { server: self.shared.wire.server.clone(), kind });
+            permit.send(ServerEvent { server: self.shared.peer.server.clone(), kind });
         }
     }
 
@@ -160,8 +160,12 @@ impl Actor {
                 self.era = None;
                 self.connect();
             }
+            Upcall::Unauthorized(generation, reason) if generation == self.generation => {
+                self.link.send_replace(Link::Down(Arc::from(reason.as_str()))).part();
+                self.tell(ServerEventKind::State(ServerState::NeedsAuth { reason }));
+            }
             // Somebody else noticed it earlier.
-            Upcall::SessionLost(_) | Upcall::Gone(_) => {}
+            Upcall::SessionLost(_) | Upcall::Gone(_) | Upcall::Unauthorized(..) => {}
         }
     }
 
@@ -254,10 +258,10 @@ impl Actor {
         self.tell(ServerEventKind::Connected(conn.described()));
         for remark in &conn.remarks {
             let message = format!("The server is usable, but {remark}.");
-            let source = Source::Server(self.shared.wire.server.clone());
+            let source = Source::Server(self.shared.peer.server.clone());
             self.tell(ServerEventKind::Warned(Warning::new(source, message, "")));
         }
-        if conn.dialect.era == Era::Legacy {
+        if conn.may_be_listened_to() {
             self.start(listen::run(Arc::clone(&self.shared), Arc::clone(&conn)), |()| {
                 Done::Settled
             });
@@ -276,7 +280,7 @@ impl Actor {
         self.listed = true;
         self.shared.set_headers(&list.tools);
         if let Some(why) = list.cut {
-            let source = Source::Server(self.shared.wire.server.clone());
+            let source = Source::Server(self.shared.peer.server.clone());
             let message = format!("Its list of tools was cut: {why}.");
             let advice = "The tools read so far are offered; its makers may want to know.";
             self.tell(ServerEventKind::Warned(Warning::new(source, message, advice)));
@@ -291,6 +295,8 @@ impl Actor {
         self.listing = Listing::Idle;
         match outcome {
             Ok(list) => self.take_list(list),
+            // The connection is being made anew, or cannot be, and that is told already.
+            Err(_) if !matches!(&*self.link.borrow(), Link::Up(_)) => {}
             Err(fault) => {
                 let reason = format!("The tools could not be listed again: {fault}");
                 self.tell(ServerEventKind::State(ServerState::Degraded { reason }));
@@ -349,11 +355,11 @@ impl Actor {
             };
             posts.await;
             if let Link::Up(conn) = &last {
-                shared.wire.end_session(&conn.dialect).await;
+                shared.peer.end_session(&conn.dialect).await;
             }
         };
         if timeout(GOODBYE, goodbye).await.is_err() {
-            tracing::debug!(server = %self.shared.wire.server, "the server did not answer the good-bye");
+            tracing::debug!(server = %self.shared.peer.server, "the server did not answer the good-bye");
         }
     }
 }

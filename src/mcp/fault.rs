@@ -23,6 +23,8 @@ pub enum Fault {
     /// 401 or 403.
     #[error("{reason}")]
     Auth {
+        /// Which of the two.
+        status: u16,
         /// What the challenge asks for.
         reason: String,
     },
@@ -68,6 +70,22 @@ pub enum Fault {
 }
 
 impl Fault {
+    /// The same with every text that a server may have had a hand in put through `clean`.
+    #[must_use]
+    pub fn cleaned(mut self, clean: impl Fn(&str) -> String) -> Self {
+        match &mut self {
+            Self::NotSent { reason, .. }
+            | Self::Auth { reason, .. }
+            | Self::SessionLost { reason }
+            | Self::Status { reason, .. }
+            | Self::Odd { reason }
+            | Self::Lost { reason } => *reason = clean(reason),
+            Self::Rpc { error, .. } => error.message = clean(&error.message),
+            Self::Silent(_) => {}
+        }
+        self
+    }
+
     /// The reply as evidence of the server's era, where it is any.
     pub fn evidence(&self) -> Option<Reply> {
         match self {

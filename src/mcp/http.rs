@@ -24,8 +24,11 @@ use crate::redact;
 pub(in crate::mcp) use response::excerpt;
 pub use response::{JSON_LIMIT, Response};
 
-/// Time to open a connection, TLS included.
-const CONNECT: std::time::Duration = std::time::Duration::from_secs(10);
+/// Time to open a connection, TLS included: less than a discovery has, so that the message can say
+/// that it was this.
+const CONNECT: std::time::Duration = std::time::Duration::from_secs(8);
+/// Shorter values are words like any other.
+const SECRET_LEAST: usize = 6;
 /// Redirects that are followed (H14).
 const REDIRECTS: usize = 3;
 
@@ -63,6 +66,17 @@ impl Http {
     /// The endpoint without query and user info.
     pub fn place(&self) -> String {
         redact::url(&self.url)
+    }
+
+    /// Takes out of a text what must not be shown, wherever a server may have repeated it: the
+    /// query of the URL and the values of the configured headers.
+    pub fn scrub(&self, text: &str) -> String {
+        let query = self.url.query().map(str::to_owned);
+        let values = self.headers.iter().map(|(_, value)| value.expose_secret());
+        // The scheme before a token is no secret.
+        let tokens = values.filter_map(|value| value.split_whitespace().last().map(str::to_owned));
+        let secrets = query.into_iter().chain(tokens).filter(|secret| secret.len() >= SECRET_LEAST);
+        secrets.fold(text.to_owned(), |text, secret| text.replace(&secret, "[hidden]"))
     }
 
     /// Sends one request and returns when the response's head is there. Follows redirects that stay

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::{ProviderError, fault};
 use crate::domain::turn::BadArguments;
 
 /// Longest arguments of one call, in bytes.
 pub(super) const ARGUMENTS_LIMIT: usize = 4 * 1024 * 1024;
+/// Longest arguments of all calls of one answer, in bytes.
+pub(super) const ALL_ARGUMENTS_LIMIT: usize = 16 * 1024 * 1024;
 /// Most calls in one answer.
 pub(super) const CALLS_LIMIT: usize = 128;
 
@@ -42,6 +45,11 @@ impl RawArguments {
                 self.push(&whole.to_string());
             }
         }
+    }
+
+    /// How many bytes are kept.
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
     }
 
     /// Nothing has been written yet, blanks aside.
@@ -113,6 +121,11 @@ fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
+}
+
+/// The error of an answer whose calls go beyond a limit.
+pub(super) fn too_much(limit: usize, what: &str) -> ProviderError {
+    fault::broken(format!("The model asks for more than the limit of {limit} ({what})."))
 }
 
 /// An id for the `n`th call of an answer whose endpoint gave none: nine letters and digits, which

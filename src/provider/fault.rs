@@ -66,10 +66,7 @@ pub(super) fn of_refusal(endpoint: &Endpoint, refusal: &Refusal<'_>) -> Provider
     let message = match kind {
         Kind::Auth => auth(endpoint, refusal.status, &quoted),
         Kind::UnknownModel => unknown_model(endpoint, refusal.status, &said, &quoted),
-        Kind::RateLimited => format!(
-            "{} limits the rate of requests (429){quoted}. Wait a little, then send again.",
-            endpoint.url
-        ),
+        Kind::RateLimited => format!("{} limits the rate of requests (429){quoted}.", endpoint.url),
         Kind::TooLong => format!(
             "The conversation is too long for the context window of {}{quoted}. \
              Shorten it or start a new session.",
@@ -79,10 +76,9 @@ pub(super) fn of_refusal(endpoint: &Endpoint, refusal: &Refusal<'_>) -> Provider
             "The model {} at {} cannot call tools{quoted}. Choose a model with tool support.",
             endpoint.model, endpoint.url
         ),
-        Kind::Server => format!(
-            "{} had trouble answering ({}){quoted}. Send again in a moment.",
-            endpoint.url, refusal.status
-        ),
+        Kind::Server => {
+            format!("{} had trouble answering ({}){quoted}.", endpoint.url, refusal.status)
+        }
         _ if (300..400).contains(&refusal.status) => format!(
             "{} answered with a redirect ({}), which is not followed{quoted}. \
              Put the address it leads to into model.baseUrl.",
@@ -106,7 +102,11 @@ pub(super) fn of_stream(value: &Value) -> ProviderError {
         _ if wording::overloaded(&said.text()) => Kind::Server,
         _ => Kind::Broken,
     };
-    error(kind, format!("The model's endpoint reported an error{}.", said.quoted()))
+    let advice = match kind {
+        Kind::TooLong => " Shorten the conversation or start a new session.",
+        _ => "",
+    };
+    error(kind, format!("The model's endpoint reported an error{}.{advice}", said.quoted()))
 }
 
 /// The parts of an error body that mean something, whichever shape it has.

@@ -7,10 +7,12 @@
 mod attempt;
 mod client;
 mod failure;
+mod probe;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use secrecy::ExposeSecret;
 use tokio::sync::{OnceCell, mpsc};
 use tokio_util::sync::CancellationToken;
 
@@ -19,8 +21,9 @@ use super::retry::{Decision, decide};
 use super::{ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, fault};
 use crate::config::ModelConfig;
 
-pub(super) use client::{add_headers, build, endpoint, is_this_machine};
-pub(super) use failure::{Failure, of_transport};
+use client::{add_headers, build, endpoint};
+use failure::{Failure, of_transport};
+pub use probe::{LocalEndpoint, probe_local};
 
 /// A configured model's endpoint. Cheap to clone; the HTTP client is made at the first request.
 #[derive(Debug, Clone)]
@@ -71,13 +74,16 @@ impl Provider {
             return self.config.context_window;
         }
         let client = self.client().await.ok()?;
-        super::probe::context_window(client, &self.config).await
+        probe::context_window(client, &self.config).await
     }
 
     /// The names of the models that the endpoint offers.
     pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
         let client = self.client().await?;
-        super::probe::models(client, &self.config).await
+        probe::models(client, &self.config).await.map_err(|mut error| {
+            self.scrub(&mut error);
+            error
+        })
     }
 
     async fn client(&self) -> Result<&reqwest::Client, ProviderError> {
@@ -97,10 +103,9 @@ impl Provider {
         let mut attempt = 1;
         loop {
             let omit = *self.omit();
-            let Err(failure) = attempt::run(client, &self.config, request, omit, events).await
-            else {
-                return Ok(());
-            };
+            let answered = attempt::run(client, &self.config, request, omit, events).await;
+            let Err(mut failure) = answered else { return Ok(()) };
+            self.scrub(&mut failure.error);
             if let Some((without, told)) = failure.without(omit, request) {
                 *self.omit() = without;
                 if let Some(told) = told {
@@ -131,18 +136,29 @@ impl Provider {
             }
             Decision::UsedUp => {
                 if attempt > 1 {
-                    error.message = format!("{} ({attempt} attempts were made.)", error.message);
+                    error.message = format!(
+                        "{} Given up after {attempt} attempts: send again later.",
+                        error.message
+                    );
                 }
                 Err(error)
             }
             Decision::TooLong(wait) => {
                 error.message = format!(
-                    "{} It asks to wait {} s, which is too long to do by itself.",
+                    "{} It asks to wait {} s: send again then.",
                     error.message,
                     wait.as_secs()
                 );
                 Err(error)
             }
+        }
+    }
+
+    /// Endpoints repeat in their refusals what they were sent, the key included.
+    fn scrub(&self, error: &mut ProviderError) {
+        let key = self.config.api_key.as_ref().map(ExposeSecret::expose_secret);
+        if let Some(key) = key.filter(|key| !key.is_empty() && error.message.contains(*key)) {
+            error.message = error.message.replace(key, "[key]");
         }
     }
 
@@ -152,10 +168,7 @@ impl Provider {
 }
 
 /// Nobody listening any more counts as cancelled.
-pub(super) async fn send(
-    events: &mpsc::Sender<ModelEvent>,
-    event: ModelEvent,
-) -> Result<(), ProviderError> {
+async fn send(events: &mpsc::Sender<ModelEvent>, event: ModelEvent) -> Result<(), ProviderError> {
     if events.send(event).await.is_err() { Err(cancelled()) } else { Ok(()) }
 }
 

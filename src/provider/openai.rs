@@ -5,7 +5,7 @@
 //! differ and never loses a call silently.
 //!
 //! Reasoning is handed back only to the endpoint it came from, and only where endpoints want it:
-//! its `signature` is a note of our own ([`Kept`]) that says where that was.
+//! its `signature` is a note of our own that says where that was.
 
 mod fragments;
 mod request;
@@ -16,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
+use super::place::{is_host, is_this_machine};
 use super::rename::Renames;
 use super::{Decoder, ModelRequest};
 use crate::config::ModelConfig;
@@ -65,6 +66,9 @@ struct Kept {
     /// What the endpoint wants back with its calls, by the call's id.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     extra: Map<String, Value>,
+    /// Reasoning in the typed parts of a router, which it wants back as they came.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    details: Vec<Value>,
 }
 
 /// The request in the endpoint's dialect.
@@ -100,13 +104,8 @@ fn target(base: &Url) -> Target {
     }
 }
 
-fn is_host(base: &Url, suffix: &str) -> bool {
-    let Some(host) = base.host_str() else { return false };
-    host.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
-}
-
 fn wants_reasoning(base: &Url) -> bool {
-    super::http::is_this_machine(base) || WANT_REASONING.iter().any(|host| is_host(base, host))
+    is_this_machine(base) || WANT_REASONING.iter().any(|host| is_host(base, host))
 }
 
 /// Identity of an endpoint and model, for reasoning that must not reach another.

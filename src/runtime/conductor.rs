@@ -12,19 +12,19 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
-use super::hub::{Hub, Report};
+use super::hub::{Heard, Hub, Report};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::work::{self, Inside, ModelReport};
-use super::{Setup, beginning, files, spec};
+use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
-use crate::domain::{Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
-use crate::mcp::ServerEvent;
+use crate::domain::{Answer, Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
+use crate::store::{self, StoreError};
 
 /// Room for outcomes of calls and news of the program's own tasks.
 const INSIDE: usize = 64;
@@ -58,7 +58,7 @@ struct Conductor {
 struct Ears {
     ops: mpsc::Receiver<Op>,
     inside: mpsc::Receiver<Inside>,
-    servers: mpsc::Receiver<ServerEvent>,
+    servers: mpsc::Receiver<Heard>,
     model: mpsc::Receiver<ModelReport>,
     faults: mpsc::Receiver<Fault>,
 }
@@ -78,9 +78,9 @@ pub(super) fn start(
 
     let mut warnings = setup.warnings.clone();
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
-    let remembered = beginning::remembered(setup.paths.as_ref(), &mut warnings);
-    let agent = beginning::agent(&setup, remembered.rules);
-    let hub = Hub::new(&setup, warnings, ca.clone(), remembered.pins, server_events, tasks.clone());
+    let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
+    let agent = beginning::agent(&setup, &rules);
+    let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
@@ -119,6 +119,7 @@ impl Conductor {
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.recall_pins().await;
         loop {
             let due = self.hub.due();
             tokio::select! {
@@ -133,7 +134,7 @@ impl Conductor {
                     Err(_) => break,
                 },
                 Some(news) = ears.inside.recv() => self.heard_inside(news),
-                Some(fault) = ears.faults.recv() => self.task_failed(fault),
+                Some(fault) = ears.faults.recv() => self.task_failed(&fault),
                 Some(event) = ears.servers.recv() => self.heard_server(event),
                 () = sleep_until(due), if due.is_some() => self.show_catalog(),
                 Some(report) = ears.model.recv(), if self.outbox.has_room() => {
@@ -144,10 +145,28 @@ impl Conductor {
         self.end(ears, notices).await;
     }
 
+    /// Reads the pins. They may be many and no list is compared before, so the first snapshot does
+    /// not wait for them.
+    async fn recall_pins(&mut self) {
+        let Some(paths) = self.paths.clone() else { return };
+        let reading = tokio::task::spawn_blocking(move || store::read_pins(&paths));
+        let Ok((pins, troubles)) = reading.await else { return };
+        self.hub.recall(pins);
+        for trouble in troubles {
+            self.warn(trouble);
+        }
+    }
+
     fn asked(&mut self, op: Op) {
         match op {
             Op::Submit { text } => self.drive(Event::Submitted { text }),
-            Op::Answer { call, answer } => self.drive(Event::Answered { call, answer }),
+            Op::Answer { call, answer } => {
+                if matches!(answer, Answer::Session | Answer::Always) {
+                    // The catalog's marks follow the grant.
+                    self.hub.permissions_changed();
+                }
+                self.drive(Event::Answered { call, answer });
+            }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
             Op::Interrupt => self.drive(Event::Interrupted),
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
@@ -182,7 +201,7 @@ impl Conductor {
         }
     }
 
-    fn heard_server(&mut self, event: ServerEvent) {
+    fn heard_server(&mut self, event: Heard) {
         if let Report::Progress(call, progress) = self.hub.heard(event) {
             self.drive(Event::Progressed { call, progress });
         }
@@ -195,7 +214,7 @@ impl Conductor {
         }
     }
 
-    fn task_failed(&mut self, fault: Fault) {
+    fn task_failed(&mut self, fault: &Fault) {
         self.warn(Warning::new(
             Source::Program,
             format!("A part of the program stopped ({}): {}.", fault.task, fault.message),
@@ -212,8 +231,8 @@ impl Conductor {
         let catalog = self.hub.snapshot(self.agent.policy());
         self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.drive(Event::CatalogChanged { catalog });
-        if let (Some(pins), Some(paths)) = (self.hub.pins_to_save(), self.paths.clone()) {
-            self.on_disk(move || files::merge_pins(&paths, &pins));
+        if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
+            self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
         }
     }
 
@@ -288,15 +307,23 @@ impl Conductor {
     fn remember(&mut self, server: ServerName, rule: Rule) {
         self.hub.permissions_changed();
         let Some(paths) = self.paths.clone() else { return };
-        self.on_disk(move || files::append_rule(&paths, &server, &rule));
+        self.on_disk(move || store::append_rule(&paths, &server, &rule));
     }
 
     /// Does something that waits for the disk, and warns if it fails.
     fn on_disk<F>(&self, job: F)
     where
-        F: FnOnce() -> Result<(), Warning> + Send + 'static,
+        F: FnOnce() -> Result<(), StoreError> + Send + 'static,
     {
         self.tasks.spawn("writing", work::write(job, self.inside.clone()));
+    }
+
+    /// Sends what there is room for now.
+    fn send_waiting(&mut self, notices: &mpsc::Sender<Notice>) {
+        while let Ok(room) = notices.try_reserve() {
+            let Some(notice) = self.outbox.pop() else { return };
+            room.send(notice);
+        }
     }
 
     /// Ends in order, within bounds: the turn first, then servers and writers, the notices last.
@@ -305,35 +332,32 @@ impl Conductor {
         // The first asks what runs to stop, the second does not wait for it.
         self.drive(Event::Interrupted);
         self.drive(Event::Interrupted);
+        self.send_waiting(&notices);
         self.hub.shut_down();
         if let Some((_, cancel)) = self.model.take() {
             cancel.cancel();
         }
         let Self { tasks, mut outbox, records, inside, reports, hub, .. } = self;
         drop((records, inside, reports, hub));
-        let flush = async {
-            while let Some(notice) = outbox.pop() {
-                if notices.send(notice).await.is_err() {
-                    break;
-                }
-            }
-            std::future::pending::<()>().await;
-        };
         tokio::select! {
             ended = tasks.wait(ENDING) => {
                 if !ended {
                     tracing::warn!("some tasks did not end in time");
                 }
             }
-            () = flush => {}
             () = listen_on(&mut ears) => {}
         }
         tasks.quit().cancel();
-        tasks.wait(LAST_WAIT).await;
-        while let Some(notice) = outbox.pop() {
-            if notices.try_send(notice).is_err() {
-                break;
+        let flush = async {
+            while let Some(notice) = outbox.pop() {
+                if notices.send(notice).await.is_err() {
+                    break;
+                }
             }
+        };
+        let (_, flushed) = tokio::join!(tasks.wait(LAST_WAIT), tokio::time::timeout(ENDING, flush));
+        if flushed.is_err() {
+            tracing::warn!("the face did not take the last notices");
         }
     }
 }

@@ -3,7 +3,6 @@
 //! The file is made with the first line, so that a conversation without a word leaves nothing. A
 //! disk that is full costs one warning; what could not be written is counted and tried no more.
 
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -70,20 +69,69 @@ async fn write(
         let written =
             tokio::task::spawn_blocking(move || append_lines(&file, first.as_deref(), &lines))
                 .await;
-        let fault = match written {
+        let warning = match written {
             Ok(Ok(())) => continue,
-            Ok(Err(fault)) => fault,
-            Err(_) => io::Error::other("the writer stopped"),
+            Ok(Err(fault)) => Warning {
+                message: format!("{fault}. It is not written any further in this run."),
+                ..Warning::from(fault)
+            },
+            Err(_) => Warning::new(Source::Program, "The writer of a file stopped.", ""),
         };
         broken = true;
-        let warning = Warning::new(
-            Source::Program,
-            format!(
-                "{} cannot be written: {fault}. It is not written any further in this run.",
-                path.display()
-            ),
-            "Make room on the disk or check the directory's permissions, then start again.",
-        );
         drop(inside.send(Inside::Warned(warning)).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    async fn ended(tasks: &Tasks) {
+        assert!(tasks.wait(Duration::from_secs(20)).await);
+    }
+
+    #[tokio::test]
+    async fn lines_come_after_the_header_in_their_order() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("made").join("a.jsonl");
+        let (tasks, _faults) = Tasks::new();
+        let (inside, _warnings) = mpsc::channel(1);
+        let mut journal = Journal::open(&tasks, path.clone(), Some("header".into()), inside);
+        for line in ["one", "two", "three"] {
+            assert_eq!(journal.add(line.into()), None);
+        }
+        drop(journal);
+        ended(&tasks).await;
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "header\none\ntwo\nthree\n");
+    }
+
+    #[tokio::test]
+    async fn without_a_line_there_is_no_file() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("a.jsonl");
+        let (tasks, _faults) = Tasks::new();
+        let (inside, _warnings) = mpsc::channel(1);
+        drop(Journal::open(&tasks, path.clone(), Some("header".into()), inside));
+        ended(&tasks).await;
+        assert!(!path.exists());
+    }
+
+    #[tokio::test]
+    async fn a_disk_that_refuses_costs_one_warning() {
+        let home = tempfile::tempdir().unwrap();
+        let blocked = home.path().join("file");
+        std::fs::write(&blocked, "in the way").unwrap();
+        let (tasks, _faults) = Tasks::new();
+        let (inside, mut warnings) = mpsc::channel(8);
+        let mut journal = Journal::open(&tasks, blocked.join("a.jsonl"), None, inside);
+        journal.add("one".into());
+        let Some(Inside::Warned(warning)) = warnings.recv().await else { panic!("no warning") };
+        assert!(warning.message.contains("not written any further"), "{warning:?}");
+        journal.add("two".into());
+        drop(journal);
+        ended(&tasks).await;
+        assert!(warnings.recv().await.is_none());
     }
 }

@@ -1,38 +1,33 @@
 //! Pins during a run: what was remembered at its start, and what is to be remembered.
 
-use crate::domain::{PinState, ToolDefinition, ToolId};
-use crate::pin::{Pins, fingerprint};
+use crate::domain::{Tool, ToolDefinition, ToolId};
+use crate::pin::Pins;
 
 /// The remembered pins and their changes. A tool stays *new* for the run that first sees it.
 #[derive(Debug, Default)]
 pub(super) struct Pinboard {
-    /// As remembered at the start, and what was allowed since.
+    /// As remembered at the start, and what was allowed since: what definitions are compared with.
     known: Pins,
+    /// With everything that was seen since.
+    current: Pins,
     /// What is not in the file yet.
     changes: Pins,
 }
 
 impl Pinboard {
     pub(super) fn new(known: Pins) -> Self {
-        Self { known, changes: Pins::default() }
+        Self { current: known.clone(), known, changes: Pins::default() }
     }
 
-    /// Fingerprint of a definition and how it compares with what is remembered. One that was never
-    /// seen is remembered; on an endpoint that was never seen nothing is news.
-    pub(super) fn see(
-        &mut self,
-        endpoint: &str,
-        id: &ToolId,
-        definition: &ToolDefinition,
-    ) -> (String, PinState) {
-        let print = fingerprint(definition);
-        let state = self.known.state(endpoint, id, &print);
-        if state == PinState::New {
-            self.changes.see(endpoint, id, &print);
-        }
-        match state {
-            PinState::New if !self.known.knows(endpoint) => (print, PinState::Known),
-            other => (print, other),
+    /// What definitions are compared with.
+    pub(super) fn known(&self) -> &Pins {
+        &self.known
+    }
+
+    /// Remembers a tool that was never seen before.
+    pub(super) fn see(&mut self, endpoint: &str, tool: &Tool) {
+        if self.current.see(endpoint, &tool.id, &tool.pin) {
+            self.changes.see(endpoint, &tool.id, &tool.pin);
         }
     }
 
@@ -43,22 +38,19 @@ impl Pinboard {
         id: &ToolId,
         definition: &ToolDefinition,
     ) -> bool {
-        // An endpoint that is first seen in this run must not become one whose tools are all new.
-        let changed = self
-            .known
-            .get(endpoint, id)
-            .is_none_or(|pin| !pin.allowed || pin.fingerprint != fingerprint(definition));
-        if changed {
-            self.changes.mark_allowed(endpoint, id, definition);
-            if self.known.knows(endpoint) {
-                self.known.mark_allowed(endpoint, id, definition);
-            }
+        if !self.current.mark_allowed(endpoint, id, definition) {
+            return false;
         }
-        changed
+        self.changes.mark_allowed(endpoint, id, definition);
+        // An endpoint that is first seen in this run must not become one whose other tools are news.
+        if self.known.knows(endpoint) {
+            self.known.mark_allowed(endpoint, id, definition);
+        }
+        true
     }
 
-    /// The changes since they were last asked for, if there are any.
-    pub(super) fn to_save(&mut self) -> Option<Pins> {
+    /// The changes since they were last taken, if there are any.
+    pub(super) fn take_changes(&mut self) -> Option<Pins> {
         (!self.changes.servers.is_empty()).then(|| std::mem::take(&mut self.changes))
     }
 }
@@ -70,55 +62,73 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::domain::Annotations;
+    use crate::domain::{Annotations, Mode, PinState};
+    use crate::pin::fingerprint;
 
     const AT: &str = "https://host.example/mcp";
 
-    fn definition(description: &str) -> ToolDefinition {
-        ToolDefinition {
-            name: "t".into(),
+    fn tool(name: &str, description: &str) -> Tool {
+        let definition = ToolDefinition {
+            name: name.into(),
             title: None,
             description: description.into(),
             input_schema: Arc::new(json!({"type": "object"})),
             output_schema: None,
             annotations: Annotations::default(),
             raw: Arc::new(Value::Null),
+        };
+        Tool {
+            id: ToolId::new("s", name),
+            model_name: name.into(),
+            pin: fingerprint(&definition),
+            definition: Arc::new(definition),
+            pin_state: PinState::New,
+            permission: Mode::Ask,
+            disabled: false,
+            tokens: 1,
         }
     }
 
-    fn id(tool: &str) -> ToolId {
-        ToolId::new("s", tool)
+    fn state(board: &Pinboard, tool: &Tool) -> PinState {
+        board.known().state(AT, &tool.id, &tool.pin)
     }
 
-    fn remembered(definition: &ToolDefinition) -> Pinboard {
+    fn remembered(tool: &Tool) -> Pinboard {
         let mut pins = Pins::default();
-        pins.mark_allowed(AT, &id("t"), definition);
+        pins.mark_allowed(AT, &tool.id, &tool.definition);
         Pinboard::new(pins)
     }
 
     #[test]
-    fn nothing_is_news_on_an_endpoint_that_was_never_seen() {
-        let mut board = Pinboard::default();
-        assert_eq!(board.see(AT, &id("t"), &definition("a")).1, PinState::Known);
-        assert!(board.to_save().is_some());
-        assert!(board.to_save().is_none());
-    }
-
-    #[test]
-    fn a_tool_that_came_since_the_last_run_is_new_for_the_whole_run() {
-        let mut board = remembered(&definition("a"));
-        assert_eq!(board.see(AT, &id("other"), &definition("b")).1, PinState::New);
-        assert_eq!(board.see(AT, &id("other"), &definition("b")).1, PinState::New);
+    fn what_is_seen_for_the_first_time_is_saved_once_and_stays_new() {
+        let mut board = remembered(&tool("t", "a"));
+        let other = tool("other", "b");
+        board.see(AT, &other);
+        assert!(board.take_changes().is_some());
+        board.see(AT, &other);
+        assert!(board.take_changes().is_none());
+        assert_eq!(state(&board, &other), PinState::New);
     }
 
     #[test]
     fn a_changed_definition_stays_changed_until_it_is_allowed() {
-        let mut board = remembered(&definition("a"));
-        assert_eq!(board.see(AT, &id("t"), &definition("b")).1, PinState::Changed);
-        assert!(board.to_save().is_none());
-        assert!(board.allow(AT, &id("t"), &definition("b")));
-        assert_eq!(board.see(AT, &id("t"), &definition("b")).1, PinState::Known);
-        assert!(!board.allow(AT, &id("t"), &definition("b")));
-        assert!(board.to_save().is_some());
+        let mut board = remembered(&tool("t", "a"));
+        let changed = tool("t", "b");
+        board.see(AT, &changed);
+        assert!(board.take_changes().is_none());
+        assert_eq!(state(&board, &changed), PinState::Changed);
+        assert!(board.allow(AT, &changed.id, &changed.definition));
+        assert_eq!(state(&board, &changed), PinState::Known);
+        assert!(!board.allow(AT, &changed.id, &changed.definition));
+        assert!(board.take_changes().is_some());
+    }
+
+    #[test]
+    fn allowing_one_tool_of_a_new_endpoint_makes_no_news_of_the_others() {
+        let mut board = Pinboard::default();
+        let tool = tool("t", "a");
+        board.see(AT, &tool);
+        assert!(board.allow(AT, &tool.id, &tool.definition));
+        assert!(!board.known().knows(AT));
     }
 }

@@ -10,6 +10,7 @@ use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{Call, CallId, Outcome, Source, TurnId, Warning};
 use crate::mcp::Command;
 use crate::provider::http::Provider;
+use crate::store::StoreError;
 
 /// Room between a provider and the loop.
 const EVENTS: usize = 64;
@@ -130,14 +131,14 @@ async fn outcome_of(
 /// Does something that waits for the disk, and warns if it fails.
 pub(super) async fn write<F>(job: F, inside: mpsc::Sender<Inside>)
 where
-    F: FnOnce() -> Result<(), Warning> + Send + 'static,
+    F: FnOnce() -> Result<(), StoreError> + Send + 'static,
 {
-    let stopped =
-        || Warning::new(Source::Program, "A file was not written: the writer stopped.", "");
-    let written = tokio::task::spawn_blocking(job).await;
-    if let Err(warning) = written.unwrap_or_else(|_| Err(stopped())) {
-        drop(inside.send(Inside::Warned(warning)).await);
-    }
+    let warning = match tokio::task::spawn_blocking(job).await {
+        Ok(Ok(())) => return,
+        Ok(Err(fault)) => Warning::from(fault),
+        Err(_) => Warning::new(Source::Program, "A file was not written: the writer stopped.", ""),
+    };
+    drop(inside.send(Inside::Warned(warning)).await);
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! line (the program was killed, the disk was full) is ignored on reading and closed on appending.
 //! Everything here blocks on the disk: call it away from the event loop.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Header, Line, SessionEvent, SessionId, Transcript, VERSION};
 use crate::domain::Message;
+use crate::store::{StoreError, open_append};
 
 /// Bytes of one line; a longer one is skipped.
 const LINE_BYTES: u64 = 256 * 1024 * 1024;
@@ -85,53 +86,44 @@ pub fn file(directory: &Path, id: &SessionId) -> PathBuf {
 
 /// Appends whole lines. Makes the directory and the file, with `header` as its first line, if they
 /// are not there.
-pub fn append_lines(path: &Path, header: Option<&str>, lines: &[String]) -> io::Result<()> {
-    if let Some(parent) = path.parent() {
-        make_private_directory(parent)?;
-    }
-    let mut file = open_private(path)?;
-    let length = file.seek(SeekFrom::End(0))?;
+pub fn append_lines(path: &Path, header: Option<&str>, lines: &[String]) -> Result<(), StoreError> {
+    let mut file = open_append(path)?;
+    write_lines(&mut file, path, header, lines).map_err(|source| StoreError {
+        action: "write",
+        path: path.to_owned(),
+        source,
+    })
+}
+
+fn write_lines(
+    file: &mut File,
+    path: &Path,
+    header: Option<&str>,
+    lines: &[String],
+) -> io::Result<()> {
     let mut text = String::new();
-    if length == 0 {
+    if file.metadata()?.len() == 0 {
         if let Some(header) = header {
             text.push_str(header);
             text.push('\n');
         }
-    } else if torn(&mut file)? {
+    } else if torn(path)? {
         text.push('\n');
     }
     for line in lines {
         text.push_str(line);
         text.push('\n');
     }
-    file.write_all(text.as_bytes())?;
-    file.flush()
+    file.write_all(text.as_bytes())
 }
 
-fn torn(file: &mut File) -> io::Result<bool> {
+/// Whether the last line has no end.
+fn torn(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
     let mut last = [0];
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
     Ok(last != *b"\n")
-}
-
-fn open_private(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true).append(true).create(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(path)
-}
-
-fn make_private_directory(path: &Path) -> io::Result<()> {
-    if path.is_dir() {
-        return Ok(());
-    }
-    let mut builder = fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 /// All conversations, the latest first. Files that are none are left out.

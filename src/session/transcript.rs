@@ -10,44 +10,39 @@ use crate::domain::{Message, RequestedCall};
 /// The conversation as Markdown.
 pub fn markdown(transcript: &Transcript) -> String {
     let header = &transcript.header;
-    let mut page = format!("# Session {}\n\nBegun {}", header.id, header.created);
-    if let Some(model) = &header.model {
-        page.push_str(&format!(" with {model}"));
-    }
-    page.push_str(".\n");
+    let model = header.model.as_ref().map(|model| format!(" with {model}")).unwrap_or_default();
+    let mut parts = vec![format!("# Session {}\n\nBegun {}{model}.\n", header.id, header.created)];
     for line in &transcript.lines {
         if let SessionEvent::Message { message } = &line.event {
-            add_message(&mut page, message);
+            parts.extend(sections(message));
         }
     }
-    page
+    parts.join("\n")
 }
 
-fn add_message(page: &mut String, message: &Message) {
+fn sections(message: &Message) -> Vec<String> {
     match message {
-        Message::User { text } => {
-            page.push_str(&format!("\n## You\n\n{text}\n"));
-        }
+        Message::User { text } => vec![format!("## You\n\n{text}\n")],
         Message::Assistant { text, calls, incomplete, .. } => {
             let mark = if *incomplete { " (incomplete)" } else { "" };
-            page.push_str(&format!("\n## Assistant{mark}\n\n{text}\n"));
-            calls.iter().for_each(|call| add_call(page, call));
+            let said = format!("## Assistant{mark}\n\n{text}\n");
+            std::iter::once(said).chain(calls.iter().map(call)).collect()
         }
         Message::Result { name, text, is_error, .. } => {
             let kind = if *is_error { "Error" } else { "Result" };
             let fence = fence_for(text);
-            page.push_str(&format!("\n### {kind} of `{name}`\n\n{fence}\n{text}\n{fence}\n"));
+            vec![format!("### {kind} of `{name}`\n\n{fence}\n{text}\n{fence}\n")]
         }
     }
 }
 
-fn add_call(page: &mut String, call: &RequestedCall) {
+fn call(call: &RequestedCall) -> String {
     let arguments = match &call.arguments {
         Ok(arguments) => serde_json::to_string_pretty(arguments.as_ref()).unwrap_or_default(),
         Err(bad) => bad.raw.clone(),
     };
     let fence = fence_for(&arguments);
-    page.push_str(&format!("\n### Call of `{}`\n\n{fence}json\n{arguments}\n{fence}\n", call.name));
+    format!("### Call of `{}`\n\n{fence}json\n{arguments}\n{fence}\n", call.name)
 }
 
 /// A fence that the text cannot close.

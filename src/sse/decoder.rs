@@ -1,9 +1,9 @@
 //! The decoder. No I/O, no clock; bounded; one pass over the bytes.
 //!
-//! Whole lines are handled straight from the pieces they come in; only a line that straddles two
-//! pieces is copied aside first. Every byte is looked at once, whatever the pieces.
+//! Whole lines are handled straight from the pieces they come in, and a data line that straddles
+//! pieces goes straight to where it belongs; only the beginning of other lines is kept aside. Every
+//! byte is looked at once and copied once, whatever the pieces.
 
-use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
@@ -42,19 +42,31 @@ const BOM: &[u8] = b"\xEF\xBB\xBF";
 #[derive(Debug)]
 pub struct Decoder {
     limit: usize,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not come yet, unless `inside` says where it goes.
     line: Vec<u8>,
+    inside: Inside,
     /// Nothing but the first line may begin with a byte-order mark (S1).
     first_line: bool,
     /// The last byte was a CR that ended a line: an LF right after it belongs to it (S2).
     after_cr: bool,
-    data: Option<String>,
+    data: Option<Vec<u8>>,
     event: String,
     next_id: String,
     last_id: String,
     retry: Option<Duration>,
     ready: VecDeque<SseEvent>,
     fault: Fault,
+}
+
+/// What the unfinished line is known to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    /// Anything: its beginning is in `line`.
+    Line,
+    /// The value of a data line: it is in `data` already.
+    Data,
+    /// A comment: it is nowhere. A keep-alive may be as long as it likes.
+    Comment,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +88,7 @@ impl Decoder {
         Self {
             limit,
             line: Vec::new(),
+            inside: Inside::Line,
             first_line: true,
             after_cr: false,
             data: None,
@@ -102,17 +115,11 @@ impl Decoder {
                 return;
             };
             rest = self.after_line_end(ending, tail);
-            if self.line.is_empty() {
-                self.take_line(line);
-            } else {
+            if self.inside_line() {
                 self.keep(line);
-                let mut whole = std::mem::take(&mut self.line);
-                self.take_line(&whole);
-                whole.clear();
-                // A long line's room is given back; a short one's is used again.
-                if whole.capacity() <= 4096 {
-                    self.line = whole;
-                }
+                self.end_line();
+            } else {
+                self.take_line(line);
             }
         }
     }
@@ -145,17 +152,16 @@ impl Decoder {
 
     /// Whether the bytes so far end inside a line: such a line may have been cut anywhere.
     pub fn inside_line(&self) -> bool {
-        !self.line.is_empty()
+        self.inside != Inside::Line || !self.line.is_empty()
     }
 
     /// The stream is at its end: what was left unfinished (the data so far), if anything. By the
     /// rules it is no event (S7); what to make of it is the caller's business.
     pub fn finish(mut self) -> Option<String> {
-        let line = std::mem::take(&mut self.line);
-        if !line.is_empty() {
-            self.take_line(&line);
+        if !self.line.is_empty() {
+            self.end_line();
         }
-        self.data
+        self.data.map(whole_text)
     }
 
     /// Steps over the LF of a CR LF; where it has not come yet, remembers to.
@@ -167,20 +173,50 @@ impl Decoder {
         tail.strip_prefix(b"\n").unwrap_or(tail)
     }
 
-    /// Puts a piece of a line aside until its end comes. Of a comment only the beginning is kept:
-    /// a keep-alive may be as long as it likes.
+    /// Takes a piece of a line whose end has not come yet.
     fn keep(&mut self, piece: &[u8]) {
-        if !self.first_line && self.line.first().or_else(|| piece.first()) == Some(&b':') {
+        match self.inside {
+            Inside::Comment => return,
+            Inside::Data => self.append(piece),
+            Inside::Line => self.line.extend_from_slice(piece),
+        }
+        self.check_size();
+        // A byte-order mark may still stand before the first line's field.
+        if self.inside == Inside::Line && !self.first_line {
+            self.recognise();
+        }
+    }
+
+    /// Finds out what the kept beginning of a line is. The value of a data line is moved on once
+    /// the byte after the colon shows whether it is the space to drop.
+    fn recognise(&mut self) {
+        if self.line.first() == Some(&b':') {
+            self.inside = Inside::Comment;
             self.line.clear();
-            self.line.push(b':');
+        } else if let Some([next, ..]) = self.line.strip_prefix(b"data:") {
+            let start = if *next == b' ' { 6 } else { 5 };
+            let line = std::mem::take(&mut self.line);
+            self.begin_data();
+            self.append(line.get(start..).unwrap_or_default());
+            self.inside = Inside::Data;
+            self.line = line;
+            self.line.clear();
+        }
+    }
+
+    /// The end of a line that was kept has come.
+    fn end_line(&mut self) {
+        if std::mem::replace(&mut self.inside, Inside::Line) != Inside::Line {
             return;
         }
-        self.line.extend_from_slice(piece);
-        self.check_size();
+        let mut line = std::mem::take(&mut self.line);
+        self.take_line(&line);
+        line.clear();
+        self.line = line;
     }
 
     fn check_size(&mut self) {
-        let size = self.data.as_ref().map_or(0, String::len)
+        let size = self.data.as_ref().map_or(0, Vec::len)
             + self.line.len()
             + self.event.len()
             + self.next_id.len();
@@ -204,8 +240,8 @@ impl Decoder {
         let (name, value) = scan::split_field(line);
         match name {
             b"data" => self.take_data(value),
-            b"event" => self.event = text(value).into_owned(),
-            b"id" if !value.contains(&0) => self.next_id = text(value).into_owned(),
+            b"event" => self.event = text(value),
+            b"id" if !value.contains(&0) => self.next_id = text(value),
             b"retry" => self.take_retry(value),
             _ => {}
         }
@@ -219,12 +255,21 @@ impl Decoder {
             self.data = None;
             return;
         }
+        self.begin_data();
+        self.append(value);
+    }
+
+    /// Another data line begins: lines are joined with LF (S4).
+    fn begin_data(&mut self) {
         match &mut self.data {
-            Some(data) => {
-                data.push('\n');
-                data.push_str(&text(value));
-            }
-            None => self.data = Some(text(value).into_owned()),
+            Some(data) => data.push(b'\n'),
+            None => self.data = Some(Vec::new()),
+        }
+    }
+
+    fn append(&mut self, value: &[u8]) {
+        if let Some(data) = &mut self.data {
+            data.extend_from_slice(value);
         }
     }
 
@@ -242,16 +287,21 @@ impl Decoder {
             self.last_id.clone_from(&self.next_id);
         }
         let event = std::mem::take(&mut self.event);
-        let Some(data) = self.data.take() else { return };
+        let Some(data) = self.data.take().map(whole_text) else { return };
         let event = if event.is_empty() { "message".to_owned() } else { event };
         self.ready.push_back(SseEvent { event, data, id: self.last_id.clone(), retry: self.retry });
     }
 }
 
-/// S1: always UTF-8; what is not becomes U+FFFD. A line is decoded as a whole, so that no
-/// character is torn.
-fn text(bytes: &[u8]) -> Cow<'_, str> {
-    String::from_utf8_lossy(bytes)
+/// S1: always UTF-8; what is not becomes U+FFFD. Only whole lines come here, so that no character
+/// is torn.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The same without a copy, where it is UTF-8.
+fn whole_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|fault| text(fault.as_bytes()))
 }
 
 #[cfg(test)]

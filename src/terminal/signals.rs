@@ -2,6 +2,9 @@
 
 use std::io;
 
+/// The number of the signal that Ctrl-C sends to everything in the foreground.
+pub const INTERRUPT: i32 = 2;
+
 /// A signal that was caught.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Caught {
@@ -80,7 +83,7 @@ mod imp {
         /// The next signal. Cancel-safe.
         pub async fn next(&mut self) -> Caught {
             match tokio::signal::ctrl_c().await {
-                Ok(()) => Caught::End(2),
+                Ok(()) => Caught::End(super::INTERRUPT),
                 Err(_) => std::future::pending().await,
             }
         }

@@ -1,5 +1,8 @@
 //! Character by character: what stays, what becomes visible.
 
+use std::borrow::Cow;
+
+use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
 use super::escape;
@@ -9,6 +12,10 @@ use super::measure;
 const TAB: usize = 8;
 /// Marks that one base may carry; real orthographies need fewer.
 const MARKS: usize = 8;
+/// A cluster of more characters than this is a flood: no script joins so many into one place.
+const FLOOD: usize = 64;
+/// What is left of a flood. Well below its limit, so that cleaning twice changes nothing.
+const KEPT: usize = 32;
 /// A flag's tags: at most this many, its end included.
 const TAGS: usize = 8;
 /// Carries a mark that has no base.
@@ -39,7 +46,7 @@ pub(super) enum Kind {
 }
 
 pub(super) fn line(raw: &str) -> String {
-    let text = escape::strip(raw);
+    let text = bounded(escape::strip(raw));
     let mut cleaner = Cleaner::new(Rigour::Running, text.len());
     let mut rest = text.chars();
     while let Some(c) = rest.next() {
@@ -56,7 +63,7 @@ pub(super) fn block(raw: &str) -> String {
     if raw.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
         return raw.to_owned();
     }
-    let text = escape::strip(raw);
+    let text = bounded(escape::strip(raw));
     let mut cleaner = Cleaner::new(Rigour::Running, text.len());
     for (number, row) in text.split('\n').enumerate() {
         if number > 0 {
@@ -69,23 +76,41 @@ pub(super) fn block(raw: &str) -> String {
 
 pub(super) fn strict_line(raw: &str) -> String {
     let mut cleaner = Cleaner::new(Rigour::Strict, raw.len());
-    let mut rest = raw.chars();
-    while let Some(c) = rest.next() {
-        cleaner.take(c, &mut rest);
-    }
+    cleaner.strictly(raw);
     cleaner.out
 }
 
 pub(super) fn strict_block(raw: &str) -> String {
     let mut cleaner = Cleaner::new(Rigour::Strict, raw.len());
-    let mut rest = raw.chars();
-    while let Some(c) = rest.next() {
-        match c {
-            '\n' => cleaner.line_break(),
-            c => cleaner.take(c, &mut rest),
+    for (number, row) in raw.split('\n').enumerate() {
+        if number > 0 {
+            cleaner.line_break();
         }
+        cleaner.strictly(row);
     }
     cleaner.out
+}
+
+fn is_flood(cluster: &str) -> bool {
+    cluster.len() > FLOOD && cluster.chars().nth(FLOOD).is_some()
+}
+
+/// The text without floods: of a cluster that never ends only the beginning stays. A screen keeps
+/// each cluster in one place, however long it is.
+fn bounded(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.is_ascii() || !text.graphemes(true).any(is_flood) {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    for piece in text.graphemes(true) {
+        if is_flood(piece) {
+            out.extend(piece.chars().take(KEPT));
+            out.push(char::REPLACEMENT_CHARACTER);
+        } else {
+            out.push_str(piece);
+        }
+    }
+    Cow::Owned(out)
 }
 
 /// What a line shows after its carriage returns: the last piece that says anything.
@@ -127,6 +152,24 @@ impl Cleaner {
             self.before = Some(' ');
             self.marks = 0;
             from = self.out.len();
+        }
+    }
+
+    /// A text of which nothing is lost: the rest of a flood is spelled out.
+    fn strictly(&mut self, text: &str) {
+        if text.is_ascii() {
+            text.chars().for_each(|c| self.take(c, &mut "".chars()));
+            return;
+        }
+        for piece in text.graphemes(true) {
+            let flood = is_flood(piece);
+            for (place, c) in piece.chars().enumerate() {
+                if flood && place >= KEPT {
+                    self.escaped(c);
+                } else {
+                    self.take(c, &mut "".chars());
+                }
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use proptest::prelude::*;
+use unicode_segmentation::UnicodeSegmentation;
 
 use super::*;
 
@@ -96,10 +97,20 @@ fn joiners_selectors_and_tags_without_a_job_are_visible() {
 
 #[test]
 fn floods_of_marks_are_bounded() {
-    let flood = format!("e{}x", "\u{301}".repeat(500));
+    let flood = format!("e{}x", "\u{301}".repeat(40));
     let shown = line(&flood);
     assert_eq!(shown.as_str(), format!("e{}\u{fffd}x", "\u{301}".repeat(8)));
     assert!(strict_line(&flood).as_str().contains("\\u{301}"));
+}
+
+#[test]
+fn clusters_that_never_end_are_bounded() {
+    for unit in ["👩\u{200d}", "क्", "का", "ा", "ᄀ", "👩🏻🏻", "\u{600}"] {
+        let shown = line(&unit.repeat(10_000));
+        let longest = shown.as_str().graphemes(true).map(|cluster| cluster.chars().count()).max();
+        assert!(longest <= Some(65), "{unit}: {longest:?}");
+    }
+    assert!(strict_line(&"ᄀ".repeat(100)).as_str().ends_with("\\u{1100}"));
 }
 
 #[test]
@@ -233,6 +244,8 @@ fn hostile() -> impl Strategy<Value = String> {
         Just("🏴\u{e0067}".to_owned()),
         Just("\u{e007f}".to_owned()),
         Just("日本".to_owned()),
+        Just("ा".repeat(40)),
+        Just("👩\u{200d}".repeat(40)),
     ];
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
@@ -275,6 +288,7 @@ proptest! {
     #[test]
     fn wrapping_loses_nothing_but_spaces(raw in hostile(), columns in 2usize..12) {
         let text = block(&raw).into_string();
+        prop_assume!(text.graphemes(true).all(|cluster| width(cluster) <= columns));
         let solid = |text: &str| text.chars().filter(|c| !matches!(c, ' ' | '\n')).collect::<String>();
         prop_assert_eq!(solid(&wrap(&text, columns).concat()), solid(&text));
     }

@@ -199,9 +199,9 @@ impl UiState {
     }
 
     /// Remembers how a call of a tool ended.
-    pub fn called(&mut self, tool: &ToolId, word: &'static str, took: Duration) {
+    pub fn called(&mut self, tool: &ToolId, word: &'static str, lasted: Duration) {
         let calls = self.calls.entry(tool.clone()).or_default();
-        calls.push_front((word, took));
+        calls.push_front((word, lasted));
         calls.truncate(LAST_CALLS);
     }
 

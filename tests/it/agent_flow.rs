@@ -61,10 +61,8 @@ impl Face {
                 }
             }
         };
-        match tokio::time::timeout(PATIENCE, waiting).await {
-            Ok(picked) => picked,
-            Err(_) => panic!("never: {what}; seen: {:#?}", self.seen),
-        }
+        let picked = tokio::time::timeout(PATIENCE, waiting).await.ok();
+        picked.unwrap_or_else(|| panic!("never: {what}; seen: {:#?}", self.seen))
     }
 
     async fn catalog(&mut self, holds: impl Fn(&Catalog) -> bool) -> Arc<Catalog> {
@@ -510,4 +508,57 @@ async fn quitting_in_the_middle_of_a_call_is_bounded_and_leaves_a_valid_session(
         matches!(messages.last(), Some(Message::Result { is_error: true, .. })),
         "{messages:?}"
     );
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_on_with_stays_one_file() {
+    let home = tempfile::tempdir().unwrap();
+    let (_tools, _model, mut setup) =
+        scene(|request| if is_chat(request) { says("yes") } else { Reply::status(404) }).await;
+    setup.paths = Some(paths(home.path()));
+    let directory = home.path().join("data/sessions");
+    let mut face = Face::settled(setup.clone()).await;
+    face.submits("first").await;
+    face.turn_ends().await;
+    face.quit().await;
+
+    let id = store::latest(&directory).unwrap().unwrap();
+    setup.resume = Some(store::read(&directory, &id).unwrap().messages());
+    setup.session = Some(id.clone());
+    let mut face = Face::settled(setup).await;
+    face.submits("second").await;
+    face.turn_ends().await;
+    face.quit().await;
+    let sessions = store::list(&directory).unwrap();
+    let found: Vec<_> = sessions.iter().map(|summary| (&summary.id, summary.turns)).collect();
+    assert_eq!(found, [(&id, 2)]);
+}
+
+#[tokio::test]
+async fn a_new_session_is_another_file_and_an_empty_conversation() {
+    let home = tempfile::tempdir().unwrap();
+    let (_tools, model, mut setup) =
+        scene(|request| if is_chat(request) { says("yes") } else { Reply::status(404) }).await;
+    setup.paths = Some(paths(home.path()));
+    let mut face = Face::settled(setup).await;
+    face.submits("first").await;
+    face.turn_ends().await;
+    face.does(Op::NewSession).await;
+    face.submits("second").await;
+    face.turn_ends().await;
+    face.quit().await;
+    let last = messages(&model.requests().into_iter().rfind(is_chat).unwrap());
+    assert_eq!(last.iter().filter(|message| message["role"] == "user").count(), 1);
+    assert_eq!(store::list(&home.path().join("data/sessions")).unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_fails_alone() {
+    let (_tools, _model, mut setup) = scene(|_| Reply::status(404)).await;
+    setup.config.mcp.servers.push(server("gone", "http://127.0.0.1:9/mcp"));
+    let mut face = Face::start(setup);
+    let catalog = face.catalog(Catalog::settled).await;
+    let words: Vec<&str> = catalog.servers.iter().map(|server| server.state.word()).collect();
+    assert_eq!(words, ["ready", "failed"]);
+    face.quit().await;
 }

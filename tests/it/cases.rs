@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+mod http_script;
+mod llm;
 mod sse_decode;
 
 /// Where the cases are: `$MINI_ME_CASES`, else those of this repository.

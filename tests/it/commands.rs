@@ -296,3 +296,51 @@ fn interrupted_turn_is_exit_code_130() {
     assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     assert_eq!(running.0.wait().unwrap().code(), Some(130));
 }
+
+#[test]
+fn conversation_is_listed_shown_exported_resumed_and_deleted() {
+    let home = Home::new();
+    home.run(&["--demo", "exec", "list the tasks", "--allow", "tracker/list_tasks"]).ends(0);
+    let listed = home.run(&["sessions", "list", "--json"]).ends(0).json();
+    let sessions = listed["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(sessions[0]["title"], "list the tasks");
+    let id = sessions[0]["id"].as_str().unwrap().to_owned();
+    assert!(home.run(&["sessions", "show", &id]).ends(0).out.contains("| #42 |"));
+    let whole = home.run(&["sessions", "export", &id, "--json"]).ends(0).json();
+    assert!(whole["events"].as_array().unwrap().len() >= 4, "{whole}");
+    // What was asked before is known when the conversation goes on: a follow-up finds its task.
+    home.run(&["--demo", "exec", "Explain #40", "--allow", "*/*"]).ends(0);
+    let words = ["--demo", "exec", "check the network", "--allow", "*/*", "--continue"];
+    assert!(home.run(&words).ends(0).out.contains("#40"));
+    home.run(&["sessions", "delete", &id]).ends(0);
+    home.run(&["sessions", "show", &id]).ends(2);
+    home.run(&["--continue", "tools"]).ends(2);
+}
+
+#[test]
+fn decisions_are_in_the_audit_log() {
+    let home = Home::new();
+    home.run(&["--demo", "exec", "list the tasks"]).ends(5);
+    home.run(&["--demo", "exec", "list the tasks", "--allow", "tracker/*"]).ends(0);
+    let entries = home.run(&["audit", "--json"]).ends(0).json();
+    let decisions: Vec<&str> = entries["entries"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|entry| entry["decision"].as_str())
+        .collect();
+    assert_eq!(decisions, ["denied", "allowed"]);
+    assert!(home.run(&["audit"]).ends(0).out.contains("tracker/list_tasks"));
+}
+
+#[test]
+fn explain_names_what_decides() {
+    let home = Home::new();
+    home.configure("mcp:\n  permissions: auto\n");
+    let words = ["--demo", "tools", "--explain", "get_task", "--args", r##"{"task":"#42"}"##];
+    let ran = home.run(&words);
+    assert!(ran.ends(0).out.contains("auto"), "{}", ran.out);
+    assert!(ran.out.contains("the mode for all servers"), "{}", ran.out);
+    home.run(&["--demo", "tools", "--explain", "no_such_tool"]).ends(2);
+}

@@ -163,7 +163,7 @@ fn catalog() -> Catalog {
     Catalog::new(vec![github, docs, broken], vec![warning], 1)
 }
 
-fn approval(id: u64, arguments: serde_json::Value) -> Arc<Approval> {
+fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
     let tool = tool("github", "create_issue", Mode::Ask, Annotations::default(), PinState::Changed);
     Arc::new(Approval {
         call: Call {
@@ -192,8 +192,8 @@ fn issue() -> serde_json::Value {
 fn asked(screen: &mut Screen) {
     screen.tell(Notice::TurnStarted { turn: TurnId(1), text: "File an issue about it".to_owned() });
     screen.wait(2_000);
-    screen.tell(Notice::Asked { approval: approval(1, issue()) });
-    screen.tell(Notice::Asked { approval: approval(2, json!({})) });
+    screen.tell(Notice::Asked { approval: approval(1, &issue()) });
+    screen.tell(Notice::Asked { approval: approval(2, &json!({})) });
 }
 
 /// One snapshot for each size.
@@ -407,7 +407,9 @@ fn names_of_a_hostile_server_stay_in_their_row() {
         let mut screen = Screen::new((120, 40), hostile.clone());
         screen.frame();
         screen.key(KeyCode::Tab, KeyModifiers::SHIFT);
-        keys.into_iter().for_each(|key| screen.press(key));
+        for key in keys {
+            screen.press(key);
+        }
         let frame = screen.frame();
         assert!(!frame.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "{frame}");
         straight(&frame, 120);

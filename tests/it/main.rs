@@ -15,6 +15,7 @@ mod era_legacy;
 mod era_modern;
 mod frames;
 mod layers;
+mod provider;
 mod pty;
 mod rough_server;
 mod sdk_server;

@@ -93,10 +93,10 @@ impl Rig {
     /// What the model is told of a call that ends so.
     pub(super) fn told(&mut self, event: Event) -> String {
         let text = self.all(event).into_iter().find_map(|effect| match effect {
-            Effect::Tell(Notice::CallChanged {
-                state: CallState::Done { for_model, .. }, ..
-            })
-            | Effect::Tell(Notice::CallRefused { for_model, .. }) => Some(for_model.to_string()),
+            Effect::Tell(
+                Notice::CallChanged { state: CallState::Done { for_model, .. }, .. }
+                | Notice::CallRefused { for_model, .. },
+            ) => Some(for_model.to_string()),
             _ => None,
         });
         text.expect("a call ends")

@@ -76,7 +76,8 @@ fn small() -> Rig {
 }
 
 fn long() -> String {
-    (1..=200).map(|line| format!("line {line:03}\n")).collect()
+    let lines: Vec<String> = (1..=200).map(|line| format!("line {line:03}\n")).collect();
+    lines.concat()
 }
 
 #[test]

@@ -121,7 +121,7 @@ impl Report {
         let passed = |stage: Stage| {
             heard.stages.iter().find(|(known, _)| *known == stage).map(|(_, took)| *took)
         };
-        if tls && !failure.as_ref().is_some_and(|step| step.stage <= Stage::Tls) {
+        if tls && failure.as_ref().is_none_or(|step| step.stage > Stage::Tls) {
             self.add(Step::ok(
                 Stage::Tls,
                 None,
@@ -190,7 +190,7 @@ pub(super) fn render(reports: &[Report], warnings: &[Warning], paint: Paint) -> 
     for report in reports {
         let name = text::strict_line(report.name.as_str());
         let url = text::strict_line(&report.url);
-        out.push_str(&format!("{}  {url}\n", paint.paint(Mark::Strong, name.as_str())));
+        out.extend([format!("{}  {url}\n", paint.paint(Mark::Strong, name.as_str()))]);
         let rows: Vec<Vec<Cell>> = report.steps.iter().map(row).collect();
         let table = output::table(paint, &["  STAGE", "", "TIME", ""], &rows);
         out.extend(table.lines().skip(1).map(|line| format!("{line}\n")));
@@ -199,15 +199,15 @@ pub(super) fn render(reports: &[Report], warnings: &[Warning], paint: Paint) -> 
         }
         if let Some(step) = report.next() {
             let note = text::block(&step.note);
-            out.push_str(&format!(
+            out.extend([format!(
                 "  {} {}: {note}\n",
                 paint.paint(Mark::Bad, "stopped at"),
                 step.stage
-            ));
+            )]);
         }
         out.push('\n');
     }
-    warnings.iter().for_each(|warning| out.push_str(&output::warning(paint, warning)));
+    out.extend(warnings.iter().map(|warning| output::warning(paint, warning)));
     out
 }
 

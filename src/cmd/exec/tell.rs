@@ -30,15 +30,24 @@ pub(super) struct Said {
     pub(super) err: String,
 }
 
+/// Where the text of the answer stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    /// There is none yet.
+    None,
+    /// Its last line goes on.
+    Open,
+    /// Its last line is at an end.
+    Closed,
+    /// Its last line is at an end, and something else was said since.
+    Broken,
+}
+
 /// Follows a turn and says what happens.
 #[derive(Debug)]
 pub(super) struct Teller {
     form: Form,
-    /// Text was printed and its last line is not at an end.
-    open_line: bool,
-    /// Something other than text came since the last text.
-    broken: bool,
-    any_text: bool,
+    answer: Answer,
     started: std::collections::HashSet<crate::domain::CallId>,
     denied: bool,
     ended: Option<Exit>,
@@ -48,9 +57,7 @@ impl Teller {
     pub(super) fn new(form: Form) -> Self {
         Self {
             form,
-            open_line: false,
-            broken: false,
-            any_text: false,
+            answer: Answer::None,
             started: std::collections::HashSet::new(),
             denied: false,
             ended: None,
@@ -76,7 +83,7 @@ impl Teller {
                     server.state.word(),
                     server.state.reason()
                 );
-                said.err.push_str(&format!("warning: {}\n", text::line(&what)));
+                said.err.extend([format!("warning: {}\n", text::line(&what))]);
             }
         }
         for warning in catalog.all_warnings() {
@@ -155,13 +162,13 @@ impl Teller {
         if self.form != Form::Text || chunk.is_empty() {
             return;
         }
-        if self.broken && self.any_text {
+        if self.answer == Answer::Broken {
             said.out.push('\n');
         }
         let shown = text::block(chunk);
         said.out.push_str(shown.as_str());
-        self.open_line = !shown.as_str().ends_with('\n');
-        (self.broken, self.any_text) = (false, true);
+        let closed = shown.as_str().ends_with('\n');
+        self.answer = if closed { Answer::Closed } else { Answer::Open };
     }
 
     /// A line of progress. It must not stand in the middle of a line of the answer.
@@ -170,14 +177,17 @@ impl Teller {
             return;
         }
         self.close_line(said);
-        self.broken = true;
+        if self.answer == Answer::Closed {
+            self.answer = Answer::Broken;
+        }
         said.err.push_str(line);
         said.err.push('\n');
     }
 
     fn close_line(&mut self, said: &mut Said) {
-        if std::mem::take(&mut self.open_line) {
+        if self.answer == Answer::Open {
             said.out.push('\n');
+            self.answer = Answer::Closed;
         }
     }
 

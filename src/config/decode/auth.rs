@@ -89,7 +89,7 @@ fn missing(fields: &Fields<'_>, key: &str) -> Problem {
 /// The problem that a literal secret is; `None` for keys that name none. Never quotes it.
 pub(super) fn literal(fields: &Fields<'_>, entry: &Entry) -> Option<Problem> {
     let empty = matches!(entry.value.value, Value::Null | Value::Bool(_));
-    let secret = secret::name_of_secret(&entry.key) && !plain(&entry.key).ends_with("env");
+    let secret = secret::key_of_secret(&entry.key) && !plain(&entry.key).ends_with("env");
     (secret && !empty).then(|| {
         Problem::new(
             entry.key_at,
@@ -121,7 +121,7 @@ pub(super) fn variable(
             format!("Write the bare name: `{key}: {bare}`."),
         ));
     }
-    if !is_variable(written) || secret::looks_secret(written) {
+    if !is_variable(written) || secret::is_secret_for_a_name(written) {
         return Err(Problem::new(
             node.at,
             field,

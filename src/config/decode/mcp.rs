@@ -209,7 +209,7 @@ fn shown_url(node: &Node) -> String {
 }
 
 /// Every run of characters that are not ASCII letters or digits becomes one `_`.
-fn sanitised(name: &str) -> String {
+pub(super) fn sanitised(name: &str) -> String {
     let mut clean = String::with_capacity(name.len());
     for c in name.chars() {
         if c.is_ascii_alphanumeric() {

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 use url::{Host, Url};
 
 use super::super::context::{describe, shown_key};
-use super::super::model::{Auth, Protocol, ServerConfig};
+use super::super::model::{Auth, Protocol, SWITCHED_OFF, ServerConfig};
 use super::super::nearest::plain;
 use super::super::{scalar, secret};
 use super::auth::{self, placeholder};
@@ -70,10 +70,10 @@ pub(super) fn decode(
     if credentials.configured && in_the_clear(&url) {
         warn_in_the_clear(context, &fields, &name, &url);
     }
-    let disabled = if guards.enabled {
-        credentials.absent.map(|problem| disable(context, &name, problem))
-    } else {
-        Some("`enabled: false` in the config".to_owned())
+    let disabled = match credentials.absent {
+        Some(problem) if guards.enabled => Some(disable(context, &name, problem)),
+        Some(problem) => Some(format!("{}; and {SWITCHED_OFF}", problem.what)),
+        None => (!guards.enabled).then(|| SWITCHED_OFF.to_owned()),
     };
     Ok(ServerConfig {
         name: ServerName::new(name),

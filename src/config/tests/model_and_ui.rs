@@ -122,6 +122,13 @@ fn a_model_that_cannot_be_used_is_none_with_a_warning() {
 }
 
 #[test]
+fn a_limit_on_tokens_by_another_name_is_no_secret() {
+    let loaded = loaded("model: { name: x, max_tokens: 4096, authType: bearer }");
+    assert!(loaded.config.model.is_some());
+    assert_eq!(loaded.warnings.len(), 2, "{}", told(&loaded.warnings));
+}
+
+#[test]
 fn a_model_without_its_key_stays_and_says_so() {
     let loaded =
         loaded("model: { name: x, apiKeyEnv: NO_KEY, temperature: hot, contextWindow: 0 }");

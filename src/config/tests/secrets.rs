@@ -1,6 +1,6 @@
 //! Secrets come from the environment alone and are shown nowhere.
 
-use secrecy::ExposeSecret as _;
+use secrecy::ExposeSecret;
 
 use super::{loaded, names, told, with_env};
 use crate::config::{Auth, Loaded};
@@ -69,6 +69,18 @@ fn secrets_in_an_address_are_refused_and_never_shown() {
 }
 
 #[test]
+fn all_secrets_can_be_named_to_the_log() {
+    let text = format!(
+        "model: {{ name: x, apiKeyEnv: A }}\n{}",
+        entry("auth: { type: bearer, tokenEnv: B }\nheadersEnv: { X-C: C }")
+    );
+    let loaded = with_env(&text, &[("A", "1"), ("B", "2"), ("C", "3")]).unwrap();
+    let secrets = loaded.config.secrets();
+    let secrets: Vec<&str> = secrets.iter().map(ExposeSecret::expose_secret).collect();
+    assert_eq!(secrets, ["1", "2", "3"]);
+}
+
+#[test]
 fn placeholders_are_refused_with_the_bare_name() {
     for written in ["${TOK}", "$TOK", "%TOK%"] {
         let line = format!("auth: {{ type: bearer, tokenEnv: \"{written}\" }}");
@@ -126,7 +138,11 @@ fn a_variable_that_holds_no_text_disables_its_server() {
 fn a_server_that_is_switched_off_needs_no_variable() {
     let loaded = loaded(&entry("enabled: false\nauth: { type: bearer, tokenEnv: UNSET }"));
     assert_eq!(loaded.warnings, []);
-    assert!(loaded.config.mcp.servers[0].disabled.is_some());
+    let server = &loaded.config.mcp.servers[0];
+    assert!(server.missing_credential().is_some_and(|reason| reason.contains("UNSET")));
+    let loaded = super::loaded(&entry("enabled: false"));
+    let server = &loaded.config.mcp.servers[0];
+    assert!(server.disabled.is_some() && server.missing_credential().is_none());
 }
 
 #[test]

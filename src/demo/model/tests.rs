@@ -249,6 +249,11 @@ fn pieces_put_together_are_the_whole_answer() {
         .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
         .collect();
     assert_eq!(text, "Größe 検索 first");
+    let thought: String = chunks
+        .iter()
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["reasoning_content"].as_str())
+        .collect();
+    assert_eq!(thought, "The script's next step is a and b.");
     for index in 0..2 {
         let arguments: String = chunks
             .iter()
@@ -261,4 +266,25 @@ fn pieces_put_together_are_the_whole_answer() {
     }
     assert_eq!(chunks[chunks.len() - 2]["choices"][0]["finish_reason"], "tool_calls");
     assert!(chunks[chunks.len() - 1]["usage"]["prompt_tokens"].is_u64());
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_result_however_odd_makes_the_script_panic(text in "\\PC*", cut in "[\\PC\n]{0,60}") {
+        let script = Script::load().unwrap();
+        let result = format!("{text}{cut}mini_me_read_result {{\"id\": 1, \"offset\": 2}}");
+        for content in [text.as_str(), result.as_str()] {
+            let request = json!({
+                "messages": [
+                    { "role": "user", "content": "explain #42" },
+                    { "role": "assistant", "content": null, "tool_calls": [
+                        { "id": "a", "type": "function", "function": { "name": "t_list_tasks", "arguments": text } }] },
+                    { "role": "tool", "tool_call_id": "a", "content": content },
+                ],
+                "tools": [{ "type": "function", "function": { "name": "t_get_task" } }],
+            });
+            let conversation = Conversation::read(&request).unwrap();
+            drop(wire::Answer::new(&request, script.next(&conversation)).chunks());
+        }
+    }
 }

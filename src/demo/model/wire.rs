@@ -49,6 +49,15 @@ impl Answer {
         if self.calls().is_empty() { "stop" } else { "tool_calls" }
     }
 
+    /// What stands for reasoning: which step of the script comes next.
+    fn thought(&self) -> String {
+        let names: Vec<&str> = self.calls().iter().map(|call| call.name.as_str()).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            names => format!("The script's next step is {}.", names.join(" and ")),
+        }
+    }
+
     fn usage(&self) -> Value {
         let calls: usize = self.calls().iter().map(|call| call.arguments.to_string().len()).sum();
         let output = ((self.text().len() + calls) / 4) as u64;
@@ -92,6 +101,10 @@ impl Answer {
     /// The answer in pieces: role, text, calls, finish, and the usage if it was asked for.
     pub(super) fn chunks(&self) -> Vec<Value> {
         let mut chunks = vec![self.chunk(&json!({ "role": "assistant", "content": "" }), None)];
+        chunks.extend(
+            pieces(&self.thought())
+                .map(|piece| self.chunk(&json!({ "reasoning_content": piece }), None)),
+        );
         chunks.extend(
             pieces(self.text()).map(|piece| self.chunk(&json!({ "content": piece }), None)),
         );

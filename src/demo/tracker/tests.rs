@@ -4,33 +4,33 @@ fn tracker() -> Tracker {
     Tracker::load().unwrap()
 }
 
-fn ask(tool: &str, arguments: Value) -> Answer {
+fn ask(tool: &str, arguments: &Value) -> Answer {
     tracker().ask(tool, arguments.as_object().unwrap()).unwrap()
 }
 
 fn telling_report() -> String {
-    let reports = ask("list_reports_for_task", json!({ "task": "#42" })).unwrap();
+    let reports = ask("list_reports_for_task", &json!({ "task": "#42" })).unwrap();
     reports["reports"][0]["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_task_answers_to_its_number_with_and_without_hash_and_to_its_uuid() {
-    let one = ask("get_task", json!({ "task": "#42" })).unwrap();
-    assert_eq!(one, ask("get_task", json!({ "task": "42" })).unwrap());
-    assert_eq!(one, ask("get_task", json!({ "task": 42 })).unwrap());
-    assert_eq!(one, ask("get_task", json!({ "task": one["id"] })).unwrap());
+    let one = ask("get_task", &json!({ "task": "#42" })).unwrap();
+    assert_eq!(one, ask("get_task", &json!({ "task": "42" })).unwrap());
+    assert_eq!(one, ask("get_task", &json!({ "task": 42 })).unwrap());
+    assert_eq!(one, ask("get_task", &json!({ "task": one["id"] })).unwrap());
     assert!(one["title"].as_str().unwrap().contains("time-outs"));
 }
 
 #[test]
 fn an_unknown_task_is_an_error_that_says_what_to_call_next() {
-    let error = ask("get_task", json!({ "task": "#4711" })).unwrap_err();
+    let error = ask("get_task", &json!({ "task": "#4711" })).unwrap_err();
     assert!(error.contains("#4711") && error.contains("list_tasks"), "{error}");
 }
 
 #[test]
 fn a_project_argument_is_refused_and_explained() {
-    let error = ask("list_tasks", json!({ "projectId": "x" })).unwrap_err();
+    let error = ask("list_tasks", &json!({ "projectId": "x" })).unwrap_err();
     assert!(error.contains("bound to one project"), "{error}");
     for definition in crate::demo::tools::definitions() {
         assert!(!Value::from(definition.schema).to_string().to_lowercase().contains("projectid"));
@@ -46,7 +46,7 @@ fn telemetry_pages_are_in_order_of_time_and_lead_to_the_end() {
     loop {
         let page = ask(
             "get_report_telemetry",
-            json!({ "report": report, "kind": "console", "offset": offset }),
+            &json!({ "report": report, "kind": "console", "offset": offset }),
         )
         .unwrap();
         pages += 1;
@@ -69,7 +69,7 @@ fn what_contradicts_the_title_stands_on_the_second_page_only() {
     let page = |offset: u32| {
         ask(
             "get_report_telemetry",
-            json!({ "report": report, "kind": "console", "offset": offset }),
+            &json!({ "report": report, "kind": "console", "offset": offset }),
         )
         .unwrap()
         .to_string()
@@ -77,7 +77,7 @@ fn what_contradicts_the_title_stands_on_the_second_page_only() {
     assert!(!page(0).contains("TypeError"));
     assert!(page(20).contains("formatMoney (src/money/format.ts:48:31)"));
     let network =
-        ask("get_report_telemetry", json!({ "report": report, "kind": "network", "limit": 50 }))
+        ask("get_report_telemetry", &json!({ "report": report, "kind": "network", "limit": 50 }))
             .unwrap()
             .to_string();
     assert!(!network.contains("api.payfair.example"));
@@ -86,7 +86,7 @@ fn what_contradicts_the_title_stands_on_the_second_page_only() {
 #[test]
 fn a_report_says_exactly_what_was_cut() {
     let report = telling_report();
-    let short = ask("get_report", json!({ "report": report })).unwrap();
+    let short = ask("get_report", &json!({ "report": report })).unwrap();
     let total = short["summary"]["totalCharacters"].as_u64().unwrap();
     assert_eq!(short["summary"]["text"].as_str().unwrap().chars().count(), 400);
     let cut = short["cut"][0].as_str().unwrap();
@@ -94,26 +94,26 @@ fn a_report_says_exactly_what_was_cut() {
         cut,
         format!("summary: 400 of {total} characters shown; the rest with summaryLimit {total}")
     );
-    let whole = ask("get_report", json!({ "report": report, "summaryLimit": total })).unwrap();
+    let whole = ask("get_report", &json!({ "report": report, "summaryLimit": total })).unwrap();
     assert_eq!(whole["summary"]["shownCharacters"], json!(total));
     assert!(!whole["cut"].to_string().contains("summary"));
 }
 
 #[test]
 fn an_empty_summary_is_said_to_be_empty_and_not_explained_away() {
-    let reports = ask("list_reports_for_task", json!({ "task": "42" })).unwrap();
+    let reports = ask("list_reports_for_task", &json!({ "task": "42" })).unwrap();
     let empty = reports["reports"].as_array().unwrap().iter().find(|row| row["summary"] == "empty");
-    let report = ask("get_report", json!({ "report": empty.unwrap()["id"] })).unwrap();
+    let report = ask("get_report", &json!({ "report": empty.unwrap()["id"] })).unwrap();
     assert_eq!(report["summary"]["totalCharacters"], json!(0));
     assert!(report["summary"]["note"].as_str().unwrap().contains("does not mean"));
 }
 
 #[test]
 fn search_finds_the_line_and_says_where_it_stands() {
-    let hits = ask("search_reports", json!({ "query": "formatmoney" })).unwrap();
+    let hits = ask("search_reports", &json!({ "query": "formatmoney" })).unwrap();
     assert_eq!(hits["total"], json!(2));
     assert_eq!(hits["matches"][0]["foundIn"], "console");
-    let none = ask("search_reports", json!({ "query": "no such thing" })).unwrap();
+    let none = ask("search_reports", &json!({ "query": "no such thing" })).unwrap();
     assert!(none["note"].is_string());
 }
 
@@ -129,7 +129,7 @@ fn wrong_values_are_refused_with_what_is_allowed() {
         (json!({ "report": "made-up", "kind": "console" }), "list_reports_for_task"),
         (json!({ "kind": "console" }), "needs `report`"),
     ] {
-        let error = ask("get_report_telemetry", arguments).unwrap_err();
+        let error = ask("get_report_telemetry", &arguments).unwrap_err();
         assert!(error.contains(told), "{error}");
     }
 }

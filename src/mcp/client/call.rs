@@ -13,10 +13,10 @@ use super::connect;
 use super::shared::{Conn, Link, Shared};
 use crate::domain::{CallId, Era, Outcome, ToolName};
 use crate::jsonrpc::{self, code};
+use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
 use crate::mcp::headers;
 use crate::mcp::model::result;
-use crate::mcp::wire::{Ask, Dialect, Upcall};
 
 /// How long the first call waits for the standing stream (T7).
 const STREAM_WAIT: Duration = Duration::from_secs(5);
@@ -44,7 +44,7 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
         () = sleep(shared.limits.call) => overdue(&shared, &flight).await,
     };
     if request.reply.send(outcome).is_err() {
-        tracing::debug!(server = %shared.wire.server, call = %request.call, "nobody wants the outcome");
+        tracing::debug!(server = %shared.peer.server, call = %request.call, "nobody wants the outcome");
     }
 }
 
@@ -57,7 +57,7 @@ async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
     if dialect.era == Era::Legacy {
         let params = json!({ "requestId": id, "reason": why });
         let notice = jsonrpc::notification("notifications/cancelled", &params);
-        shared.wire.up(Upcall::Post(notice, dialect)).await;
+        shared.peer.up(Upcall::Post(notice, dialect)).await;
     }
     true
 }
@@ -90,7 +90,7 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
         };
         match (&fault, conn.dialect.era) {
             (Fault::SessionLost { .. }, _) => {
-                shared.wire.up(Upcall::SessionLost(conn.generation)).await;
+                shared.peer.up(Upcall::SessionLost(conn.generation)).await;
                 above = conn.generation + 1;
             }
             // X5: the headers did not fit the schema: look at it anew.
@@ -102,7 +102,12 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
             }
             // §2.4: the endpoint is gone, or speaks another era now.
             (Fault::Status { status: 404, .. }, Era::Modern) => {
-                shared.wire.up(Upcall::Gone(conn.generation)).await;
+                shared.peer.up(Upcall::Gone(conn.generation)).await;
+                return fault.outcome();
+            }
+            (Fault::Auth { status: 401, reason }, _) => {
+                let told = Upcall::Unauthorized(conn.generation, reason.clone());
+                shared.peer.up(told).await;
                 return fault.outcome();
             }
             (Fault::Silent(_), _) => {
@@ -144,7 +149,7 @@ async fn attempt(
     if conn.dialect.era == Era::Legacy
         && timeout(STREAM_WAIT, conn.listening.cancelled()).await.is_err()
     {
-        tracing::debug!(server = %shared.wire.server, "the standing stream does not answer");
+        tracing::debug!(server = %shared.peer.server, "the standing stream does not answer");
     }
     let table = shared.headers();
     let annotated = table.get(&request.tool).map(Vec::as_slice).unwrap_or_default();
@@ -154,7 +159,7 @@ async fn attempt(
             reason: format!("The call cannot be sent: {why}."),
             retry: false,
         })?;
-    let id = shared.wire.next_id();
+    let id = shared.peer.next_id();
     let mut params = Map::new();
     params.insert("name".to_owned(), json!(request.tool.as_str()));
     params.insert("arguments".to_owned(), Value::Object(Map::clone(&request.arguments)));
@@ -165,11 +170,10 @@ async fn attempt(
         name: Some(request.tool.as_str().to_owned()),
         mirrored,
         call: Some(request.call),
-        logs: conn.capabilities.contains_key("logging"),
         silence: shared.limits.silence,
     };
     *flight.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, conn.dialect.clone()));
-    let answer = shared.wire.ask(&conn.dialect, ask).await;
+    let answer = shared.peer.ask(&conn.dialect, ask).await;
     if !matches!(answer, Err(Fault::Silent(_))) {
         *flight.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

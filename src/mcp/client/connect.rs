@@ -11,12 +11,12 @@ use super::shared::{Conn, Shared};
 use crate::domain::{Era, Stage};
 use crate::jsonrpc::{self, code};
 use crate::mcp::era::Refusal;
+use crate::mcp::exchange::{Answered, Ask, Dialect, Upcall};
 use crate::mcp::fault::Fault;
 use crate::mcp::lifecycle::{Lifecycle, Step};
 use crate::mcp::model::tool::{Listed, ToolList};
 use crate::mcp::model::{self, Agreed};
 use crate::mcp::paging::{After, Pages};
-use crate::mcp::wire::{Answered, Ask, Dialect, Upcall};
 
 /// A connection, its list of tools, and how long it took.
 pub(super) struct Found {
@@ -46,7 +46,7 @@ pub(super) enum Failed {
 impl Failed {
     fn at(stage: Stage, fault: Fault) -> Self {
         match fault {
-            Fault::Auth { reason } => Self::Auth(reason),
+            Fault::Auth { reason, .. } => Self::Auth(reason),
             Fault::Status { after, .. } => Self::Refused(fault.refusal(stage), after),
             other => Self::Refused(other.refusal(stage), None),
         }
@@ -80,7 +80,7 @@ pub(super) async fn run(
     all.await.unwrap_or_else(|_elapsed| {
         let reason = format!(
             "No answer from {} within {limit:?} (discoveryTimeout). Try again, or allow it more time.",
-            shared.wire.http.place()
+            shared.peer.http.place()
         );
         Err(Failed::Refused(Refusal { stage: way.stage(), reason, retry: true }, None))
     })
@@ -133,7 +133,7 @@ async fn negotiate(
             Step::Initialized(agreed) => {
                 let dialect = dialect_of(agreed, session.take());
                 let notice = jsonrpc::notification("notifications/initialized", &Value::Null);
-                let told = shared.wire.post(&dialect, &notice).await;
+                let told = shared.peer.post(&dialect, &notice).await;
                 told.map_err(|fault| Failed::at(Stage::Negotiate, fault))?;
                 session = dialect.session;
                 lifecycle.acknowledged();
@@ -190,18 +190,12 @@ async fn safely(
 ) -> Result<Answered, Fault> {
     let Value::Object(params) = params else { return Err(no_object()) };
     let ask = |params: Map<String, Value>| Ask {
-        id: shared.wire.next_id(),
-        method,
-        params,
-        name: None,
-        mirrored: Vec::new(),
-        call: None,
-        logs: false,
         // The whole is bounded by less.
         silence: shared.limits.discovery.saturating_mul(2),
+        ..Ask::new(shared.peer.next_id(), method, params)
     };
-    match shared.wire.ask(dialect, ask(params.clone())).await {
-        Err(Fault::Lost { .. }) => shared.wire.ask(dialect, ask(params)).await,
+    match shared.peer.ask(dialect, ask(params.clone())).await {
+        Err(Fault::Lost { .. }) => shared.peer.ask(dialect, ask(params)).await,
         other => other,
     }
 }
@@ -219,10 +213,13 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
     });
     match &listed {
         Err(Fault::SessionLost { .. }) => {
-            shared.wire.up(Upcall::SessionLost(conn.generation)).await;
+            shared.peer.up(Upcall::SessionLost(conn.generation)).await;
         }
         Err(Fault::Status { status: 404, .. }) => {
-            shared.wire.up(Upcall::Gone(conn.generation)).await;
+            shared.peer.up(Upcall::Gone(conn.generation)).await;
+        }
+        Err(Fault::Auth { status: 401, reason }) => {
+            shared.peer.up(Upcall::Unauthorized(conn.generation, reason.clone())).await;
         }
         _ => {}
     }
@@ -233,7 +230,7 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
 pub(super) async fn list_again_for_headers(shared: &Shared, conn: &Conn) -> Result<(), Fault> {
     let list = list(shared, &conn.dialect, &conn.capabilities).await?;
     shared.set_headers(&list.tools);
-    shared.wire.up(Upcall::ToolsChanged).await;
+    shared.peer.up(Upcall::ToolsChanged).await;
     Ok(())
 }
 
@@ -271,7 +268,7 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
         let next = result.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         let taken = list.take_page(result, dialect.era);
         let count = taken.map_err(|what| {
-            (Fault::Odd { reason: format!("{}: {what}.", shared.wire.http.place()) }, further)
+            (Fault::Odd { reason: format!("{}: {what}.", shared.peer.http.place()) }, further)
         })?;
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),

@@ -1,4 +1,4 @@
-//! What the actor's jobs share: the wire, the link as it stands, the limits.
+//! What the actor's jobs share: the peer, the link as it stands, the limits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +8,10 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Protocol;
-use crate::domain::{ServerConnection, ToolName};
+use crate::domain::{Era, ServerConnection, ToolName};
+use crate::mcp::exchange::{Dialect, Peer, Upcall};
 use crate::mcp::headers::ParamHeader;
 use crate::mcp::model::tool::Listed;
-use crate::mcp::wire::{Dialect, Upcall, Wire};
 use crate::mcp::{Limits, ServerEvent, ServerSpec};
 
 /// A connection that was agreed on; it lives until another takes its place.
@@ -33,6 +33,14 @@ pub(super) struct Conn {
 }
 
 impl Conn {
+    /// Whether the server may have something to say outside its answers: a legacy one always
+    /// (T6), a modern one where it tells of changes (U1).
+    pub(super) fn may_be_listened_to(&self) -> bool {
+        let tools = self.capabilities.get("tools");
+        let changes = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool);
+        self.dialect.era == Era::Legacy || changes == Some(true)
+    }
+
     /// The connection as the catalog shows it.
     pub(super) fn described(&self) -> ServerConnection {
         ServerConnection {
@@ -69,7 +77,7 @@ impl Link {
 /// What all jobs of one client share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    pub(super) wire: Wire,
+    pub(super) peer: Peer,
     pub(super) limits: Limits,
     pub(super) protocol: Protocol,
     pub(super) link: watch::Receiver<Link>,
@@ -86,7 +94,7 @@ impl Shared {
         link: watch::Receiver<Link>,
     ) -> Self {
         Self {
-            wire: Wire::new(spec, events, upcalls),
+            peer: Peer::new(spec, events, upcalls),
             limits: spec.limits,
             protocol: spec.protocol,
             link,
@@ -97,8 +105,8 @@ impl Shared {
 
     /// Posts beside everything else; nobody waits for how it goes.
     pub(super) async fn post(&self, message: &Value, dialect: &Dialect) {
-        if let Err(fault) = self.wire.post(dialect, message).await {
-            tracing::debug!(server = %self.wire.server, %fault, "a message was not taken");
+        if let Err(fault) = self.peer.post(dialect, message).await {
+            tracing::debug!(server = %self.peer.server, %fault, "a message was not taken");
         }
     }
 

@@ -8,7 +8,7 @@ use crate::domain::turn::{Reasoning, RequestedCall};
 use crate::provider::ModelRequest;
 use crate::provider::history::{Step, Told, sent_name, steps};
 use crate::provider::openai::{Omit, Sent};
-use crate::provider::rename::{Renames, Way};
+use crate::provider::rename::Renames;
 use crate::schema::adapt::{Target, adapt};
 
 /// The protocol demands a limit; this one fits every model of today.
@@ -55,11 +55,11 @@ fn tools(request: &ModelRequest) -> (Vec<Value>, Renames) {
         .iter()
         .map(|offer| {
             let adapted = adapt(&offer.schema, Target::Anthropic);
-            renames.add(&offer.name, adapted.renamed);
+            let schema = renames.add(&offer.name, adapted);
             json!({
                 "name": offer.name.as_str(),
                 "description": offer.description,
-                "input_schema": adapted.schema,
+                "input_schema": schema,
             })
         })
         .collect();
@@ -126,7 +126,7 @@ fn tool_use(call: &RequestedCall, renames: &Renames, omit: Omit) -> Value {
         let input = Value::Object(input);
         return text_block(&format!("[called {} with {input}]", call.name));
     }
-    renames.apply(&call.name, &mut input, Way::Out);
+    renames.out(&call.name, &mut input);
     json!({
         "type": "tool_use",
         "id": sent_id(&call.provider_id),

@@ -9,9 +9,11 @@ use super::FIELD;
 use crate::domain::ModelName;
 use crate::domain::turn::{Reasoning, RequestedCall, Usage};
 use crate::provider::answer::{Answer, Said};
-use crate::provider::arguments::{CALLS_LIMIT, RawArguments, made_up_id};
+use crate::provider::arguments::{
+    ALL_ARGUMENTS_LIMIT, CALLS_LIMIT, RawArguments, made_up_id, too_much,
+};
 use crate::provider::fault;
-use crate::provider::rename::{Renames, Way};
+use crate::provider::rename::Renames;
 use crate::provider::stream::{Mapping, Progress};
 use crate::provider::{ModelEvent, ProviderError};
 
@@ -118,9 +120,7 @@ impl Blocks {
 
     fn call(&mut self, block: &Value) -> Result<Open, ProviderError> {
         if self.calls.len() >= CALLS_LIMIT {
-            return Err(fault::broken(format!(
-                "The model asks for more calls than the limit of {CALLS_LIMIT} (calls of one answer)."
-            )));
+            return Err(too_much(CALLS_LIMIT, "calls of one answer"));
         }
         let mut arguments = RawArguments::default();
         // A stream begins with an empty object and sends the text of the real one afterwards.
@@ -154,6 +154,10 @@ impl Blocks {
             ("input_json_delta", Some(Open::Call(place))) => {
                 if let Some(call) = self.calls.get_mut(place) {
                     call.arguments.push(text_of(delta, "partial_json"));
+                }
+                let kept: usize = self.calls.iter().map(|call| call.arguments.len()).sum();
+                if kept > ALL_ARGUMENTS_LIMIT {
+                    return Err(too_much(ALL_ARGUMENTS_LIMIT, "bytes of arguments of one answer"));
                 }
                 Ok(())
             }
@@ -210,7 +214,7 @@ impl Blocks {
                 asked.arguments.read()
             };
             if let Ok(arguments) = &mut arguments {
-                self.renames.apply(&name, Arc::make_mut(arguments), Way::Back);
+                self.renames.back(&name, Arc::make_mut(arguments));
             }
             calls.push(RequestedCall { provider_id, name, arguments });
         }

@@ -175,10 +175,7 @@ impl<'a> Exchange<'a> {
         let result = decoder.finish(&mut found);
         let nothing = !begun && found.last() == Some(&ModelEvent::Finished(Finish::Incomplete));
         if nothing && result.is_ok() {
-            let message = format!(
-                "{} ended the answer before its first word. Send again.",
-                self.endpoint.url
-            );
+            let message = format!("{} ended the answer before its first word.", self.endpoint.url);
             return Err(fault::broken(message).into());
         }
         pass_on(found, events).await?;

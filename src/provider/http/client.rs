@@ -1,5 +1,6 @@
 //! The HTTP client and what is sent with every request.
 
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -9,6 +10,7 @@ use url::{Host, Url};
 use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
 use crate::provider::fault::{self, Endpoint};
+use crate::provider::place::{is_host, is_this_machine};
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::redact;
 
@@ -29,6 +31,9 @@ pub(in crate::provider) fn build(
         .tcp_keepalive(Duration::from_secs(30));
     if is_this_machine(base) {
         builder = builder.no_proxy();
+        if let Some(Host::Domain(name)) = base.host() {
+            builder = builder.resolve_to_addrs(name, &loopback(0));
+        }
     }
     if let Some(pem) = ca_pem {
         let certificates = reqwest::Certificate::from_pem_bundle(pem)
@@ -43,21 +48,10 @@ fn unusable(what: &str, fault: &reqwest::Error) -> ProviderError {
     fault::error(ProviderErrorKind::Unreachable, message)
 }
 
-/// Whether a URL leads to the loopback interface.
-pub(in crate::provider) fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name.eq_ignore_ascii_case("localhost") || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
-        Some(Host::Ipv6(address)) => {
-            address.is_loopback()
-                || address.is_unspecified()
-                || address.to_ipv4_mapped().is_some_and(|inner| inner.is_loopback())
-        }
-        None => false,
-    }
+/// Both addresses that `localhost` stands for: many systems list one of them only, and servers
+/// listen on one of them only.
+pub(super) fn loopback(port: u16) -> [SocketAddr; 2] {
+    [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]
 }
 
 /// Whom messages about a request to `url` are about.
@@ -83,7 +77,7 @@ pub(in crate::provider) fn add_headers(
         let key = key.expose_secret();
         let (name, value) = match config.provider {
             ProviderKind::Anthropic => ("x-api-key", key.to_owned()),
-            _ if is_azure(&config.base_url) => ("api-key", key.to_owned()),
+            _ if is_host(&config.base_url, "openai.azure.com") => ("api-key", key.to_owned()),
             _ => ("authorization", format!("Bearer {key}")),
         };
         let mut value = header_value(name, &value)?;
@@ -95,10 +89,6 @@ pub(in crate::provider) fn add_headers(
         headers.entry("anthropic-version").or_insert(version);
     }
     Ok(request.headers(headers))
-}
-
-fn is_azure(base: &Url) -> bool {
-    base.host_str().is_some_and(|host| host.ends_with(".openai.azure.com"))
 }
 
 fn header_name(name: &str) -> Result<HeaderName, ProviderError> {
@@ -116,4 +106,17 @@ fn unusable_header(name: &str) -> ProviderError {
          is not allowed. Correct it in model.headers, or the variable that holds the key."
     );
     fault::error(ProviderErrorKind::Refused, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certificates_that_are_none_are_an_error() {
+        let base = Url::parse("https://localhost/v1").unwrap();
+        let broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".as_slice();
+        assert!(build(&base, Some(broken)).is_err());
+        assert!(build(&base, None).is_ok());
+    }
 }

@@ -1,13 +1,14 @@
 //! Why an attempt failed, how often it is worth repeating, and whether leaving something out helps.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use url::Url;
 
-use super::is_this_machine;
 use crate::provider::fault::{self, Endpoint, excerpt};
 use crate::provider::openai::Omit;
+use crate::provider::place::is_this_machine;
 use crate::provider::retry::RETRIES;
 use crate::provider::{ModelRequest, ProviderError, ProviderErrorKind as Kind};
 
@@ -93,11 +94,8 @@ pub(in crate::provider) async fn of_transport(
         };
     }
     let lower = cause.to_lowercase();
-    if lower.contains("certificate") || lower.contains("tls") || lower.contains("handshake") {
-        let message = format!(
-            "No secure connection to {place} (stage TLS): {cause}. If a company's own authority \
-             signs its certificates, name the file in mcp.caFile or SSL_CERT_FILE."
-        );
+    if let Some(advice) = tls_advice(&lower) {
+        let message = format!("No secure connection to {place} (stage TLS): {cause}. {advice}");
         return Failure::last(fault::error(Kind::Unreachable, message));
     }
     if lower.contains("dns error") || lower.contains("lookup address") {
@@ -118,6 +116,20 @@ pub(in crate::provider) async fn of_transport(
     fault::error(Kind::Unreachable, message).into()
 }
 
+/// What to try when TLS failed with this cause, in lower case; `None` if something else did.
+fn tls_advice(cause: &str) -> Option<&'static str> {
+    if cause.contains("certificate") {
+        return Some(
+            "If a company's own authority signs its certificates, name that authority's file in \
+             mcp.caFile or SSL_CERT_FILE.",
+        );
+    }
+    let any = ["invalidcontenttype", "corrupt message", "tls", "handshake"];
+    any.iter()
+        .any(|word| cause.contains(word))
+        .then_some("If it is meant to be plain HTTP, begin model.baseUrl with http://.")
+}
+
 /// The innermost reasons, without the URL.
 pub(in crate::provider) fn cause(fault: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
@@ -126,8 +138,11 @@ pub(in crate::provider) fn cause(fault: &reqwest::Error) -> String {
         let text = error.to_string();
         // Wrappers repeat what they wrap.
         causes.retain(|known| !text.contains(known.as_str()) && !known.contains(&text));
-        causes.push(text);
         next = error.source();
+        // The library's word for the step; what lies below says more.
+        if !(text.starts_with("client error (") && next.is_some()) {
+            causes.push(text);
+        }
     }
     if causes.is_empty() {
         causes.push(if fault.is_timeout() { "timed out" } else { "the request failed" }.to_owned());
@@ -157,8 +172,15 @@ fn host_port(url: &Url) -> String {
 async fn tried(url: &Url) -> String {
     let Some(url::Host::Domain(name)) = url.host() else { return String::new() };
     let port = url.port_or_known_default().unwrap_or_default();
+    if is_this_machine(url) {
+        return named(super::client::loopback(port).into_iter());
+    }
     let looked_up = tokio::time::timeout(LOOKUP, tokio::net::lookup_host((name, port))).await;
     let Ok(Ok(addresses)) = looked_up else { return String::new() };
+    named(addresses)
+}
+
+fn named(addresses: impl Iterator<Item = SocketAddr>) -> String {
     let addresses: Vec<_> = addresses.take(4).map(|address| address.to_string()).collect();
     if addresses.is_empty() { String::new() } else { format!(" (tried {})", addresses.join(", ")) }
 }

@@ -15,8 +15,9 @@ use serde_json::{Map, Value};
 use crate::domain::ModelName;
 use crate::domain::turn::RequestedCall;
 use crate::provider::ProviderError;
-use crate::provider::arguments::{CALLS_LIMIT, RawArguments, made_up_id};
-use crate::provider::fault;
+use crate::provider::arguments::{
+    ALL_ARGUMENTS_LIMIT, CALLS_LIMIT, RawArguments, made_up_id, too_much,
+};
 
 /// Longest name or id that is kept, in bytes.
 const NAME_LIMIT: usize = 1024;
@@ -25,6 +26,8 @@ const NAME_LIMIT: usize = 1024;
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     calls: Vec<Building>,
+    /// Bytes of arguments and extras that are kept.
+    kept: usize,
     current: Option<usize>,
 }
 
@@ -78,7 +81,13 @@ impl Fragments {
         };
         self.current = Some(place);
         if let Some(call) = self.calls.get_mut(place) {
+            let before = call.arguments.len();
             call.take(&fragment);
+            self.kept += call.arguments.len().saturating_sub(before);
+            self.kept += fragment.extra.map_or(0, |extra| extra.to_string().len());
+        }
+        if self.kept > ALL_ARGUMENTS_LIMIT {
+            return Err(too_much(ALL_ARGUMENTS_LIMIT, "bytes of arguments of one answer"));
         }
         Ok(())
     }
@@ -112,9 +121,7 @@ impl Fragments {
 
     fn start(&mut self) -> Result<usize, ProviderError> {
         if self.calls.len() >= CALLS_LIMIT {
-            return Err(fault::broken(format!(
-                "The model asks for more calls than the limit of {CALLS_LIMIT} (calls of one answer)."
-            )));
+            return Err(too_much(CALLS_LIMIT, "calls of one answer"));
         }
         self.calls.push(Building::default());
         Ok(self.calls.len() - 1)

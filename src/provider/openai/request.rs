@@ -2,19 +2,20 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Kept, Omit, Sent, is_host, origin, target, wants_reasoning};
+use super::{Kept, Omit, Sent, origin, target, wants_reasoning};
 use crate::config::ModelConfig;
 use crate::domain::turn::{Reasoning, RequestedCall};
 use crate::provider::ModelRequest;
-use crate::provider::history::{Step, sent_name, steps};
-use crate::provider::rename::{Renames, Way};
+use crate::provider::history::{Step, Told, sent_name, steps};
+use crate::provider::place::is_host;
+use crate::provider::rename::Renames;
 use crate::schema::adapt::adapt;
 
 pub(super) fn build(request: &ModelRequest, config: &ModelConfig, omit: Omit) -> Sent {
     let (tools, renames) = tools(request, config);
     let mut body = Map::new();
     body.insert("model".to_owned(), json!(config.name));
-    body.insert("messages".to_owned(), messages(request, config, &renames));
+    body.insert("messages".to_owned(), messages(request, config, &renames, omit));
     if !tools.is_empty() && !omit.tools {
         body.insert("tools".to_owned(), Value::Array(tools));
     }
@@ -44,20 +45,20 @@ fn tools(request: &ModelRequest, config: &ModelConfig) -> (Vec<Value>, Renames) 
     let mut renames = Renames::default();
     let tools = request.tools.iter().map(|offer| {
         let adapted = adapt(&offer.schema, target);
-        renames.add(&offer.name, adapted.renamed);
+        let schema = renames.add(&offer.name, adapted);
         json!({
             "type": "function",
             "function": {
                 "name": offer.name.as_str(),
                 "description": offer.description,
-                "parameters": adapted.schema,
+                "parameters": schema,
             },
         })
     });
     (tools.collect(), renames)
 }
 
-fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames) -> Value {
+fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omit: Omit) -> Value {
     let mut messages = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         messages.push(json!({"role": "system", "content": request.system}));
@@ -65,12 +66,16 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames) -> 
     for step in steps(&request.messages) {
         match step {
             Step::User(text) => messages.push(json!({"role": "user", "content": text})),
+            Step::Model { text, calls, .. } if omit.tools => {
+                told_as_text(text, &calls, &mut messages);
+            }
             Step::Model { text, reasoning, calls } => {
                 let kept = reasoning.and_then(|reasoning| kept(reasoning, config));
                 let asked = calls.iter().map(|(call, _)| *call);
                 let asked: Vec<_> =
                     asked.map(|call| tool_call(call, renames, kept.as_ref())).collect();
-                messages.push(assistant(text, asked, reasoning.filter(|_| kept.is_some()), config));
+                let reasoning = reasoning.zip(kept.as_ref());
+                messages.push(assistant(text, asked, reasoning, config));
                 messages.extend(calls.iter().map(|(call, told)| {
                     json!({"role": "tool", "tool_call_id": call.provider_id, "content": told.text})
                 }));
@@ -83,7 +88,7 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames) -> 
 fn assistant(
     text: &str,
     calls: Vec<Value>,
-    reasoning: Option<&Reasoning>,
+    reasoning: Option<(&Reasoning, &Kept)>,
     config: &ModelConfig,
 ) -> Value {
     let mut message = Map::new();
@@ -94,14 +99,33 @@ fn assistant(
         return Value::Object(message);
     }
     // Only for messages with calls: elsewhere it is refused or thrown away.
-    if let Some(reasoning) = reasoning
-        && !reasoning.field.is_empty()
+    if let Some((reasoning, kept)) = reasoning
         && wants_reasoning(&config.base_url)
     {
-        message.insert(reasoning.field.clone(), json!(reasoning.text));
+        if !kept.details.is_empty() {
+            message.insert("reasoning_details".to_owned(), json!(kept.details));
+        } else if !reasoning.field.is_empty() {
+            message.insert(reasoning.field.clone(), json!(reasoning.text));
+        }
     }
     message.insert("tool_calls".to_owned(), Value::Array(calls));
     Value::Object(message)
+}
+
+/// Where tools are left out, earlier calls and their results would be refused: they become text.
+fn told_as_text(text: &str, calls: &[(&RequestedCall, Told<'_>)], messages: &mut Vec<Value>) {
+    let none = Renames::default();
+    let asked = calls
+        .iter()
+        .map(|(call, _)| format!("[called {} with {}]", call.name, arguments(call, &none)));
+    let said: Vec<_> =
+        (!text.is_empty()).then(|| text.to_owned()).into_iter().chain(asked).collect();
+    messages.push(json!({"role": "assistant", "content": said.join("\n")}));
+    if !calls.is_empty() {
+        let told = calls.iter().map(|(call, told)| format!("[{} gave: {}]", call.name, told.text));
+        let told: Vec<_> = told.collect();
+        messages.push(json!({"role": "user", "content": told.join("\n")}));
+    }
 }
 
 /// What was kept beside a message's reasoning, if it came from this very endpoint and model.
@@ -132,6 +156,6 @@ fn tool_call(call: &RequestedCall, renames: &Renames, kept: Option<&Kept>) -> Va
 fn arguments(call: &RequestedCall, renames: &Renames) -> String {
     let Ok(arguments) = &call.arguments else { return "{}".to_owned() };
     let mut arguments = (**arguments).clone();
-    renames.apply(&call.name, &mut arguments, Way::Out);
+    renames.out(&call.name, &mut arguments);
     Value::Object(arguments).to_string()
 }

@@ -10,7 +10,7 @@ use super::think::{Piece, Think};
 use crate::domain::turn::{Reasoning, RequestedCall, Usage};
 use crate::provider::answer::{Answer, Said};
 use crate::provider::fault;
-use crate::provider::rename::{Renames, Way};
+use crate::provider::rename::Renames;
 use crate::provider::stream::{Mapping, Progress};
 use crate::provider::{ModelEvent, ProviderError};
 
@@ -30,6 +30,8 @@ pub(super) struct Chunks {
     calls: Fragments,
     /// The member that reasoning comes under; empty while it comes inside the text.
     field: &'static str,
+    /// Reasoning in typed parts, put together.
+    details: Vec<Value>,
     refused: bool,
     done: bool,
     warned_of_parts: bool,
@@ -45,6 +47,7 @@ impl Chunks {
             think: Think::default(),
             calls: Fragments::default(),
             field: "",
+            details: Vec::new(),
             refused: false,
             done: false,
             warned_of_parts: false,
@@ -81,6 +84,9 @@ impl Chunks {
 
     fn delta(&mut self, delta: &Map<String, Value>, out: Out<'_>) -> Result<(), ProviderError> {
         self.reasoning(delta, out)?;
+        for part in delta.get("reasoning_details").and_then(Value::as_array).into_iter().flatten() {
+            self.detail(part)?;
+        }
         match delta.get("content") {
             Some(Value::String(text)) => self.text(text, out)?,
             Some(Value::Array(parts)) => {
@@ -122,6 +128,37 @@ impl Chunks {
         let Some((field, text)) = found else { return Ok(()) };
         self.field = field;
         self.answer.reasoning(text, out)
+    }
+
+    /// Parts of one kind and index that follow each other are pieces of one.
+    fn detail(&mut self, part: &Value) -> Result<(), ProviderError> {
+        let Some(part) = part.as_object() else { return Ok(()) };
+        for (_, value) in part {
+            self.answer.count(value.as_str().unwrap_or_default())?;
+        }
+        let last = self.details.last_mut().and_then(Value::as_object_mut);
+        let same = |last: &Map<String, Value>| {
+            ["type", "index"].iter().all(|name| last.get(*name) == part.get(*name))
+        };
+        let Some(last) = last.filter(|last| same(last)) else {
+            self.details.push(Value::Object(part.clone()));
+            return Ok(());
+        };
+        for (name, value) in part {
+            match (last.get_mut(name), value) {
+                (Some(Value::String(known)), Value::String(piece))
+                    if ["text", "summary", "data"].contains(&name.as_str()) =>
+                {
+                    known.push_str(piece);
+                }
+                (Some(known), value) if known.is_null() => *known = value.clone(),
+                (Some(_), _) => {}
+                (None, value) => {
+                    last.insert(name.clone(), value.clone());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn text(&mut self, text: &str, out: Out<'_>) -> Result<(), ProviderError> {
@@ -172,17 +209,17 @@ impl Chunks {
 
     fn kept_reasoning(&self, extra: Map<String, Value>) -> Option<Reasoning> {
         let text = self.answer.thought.clone();
-        if text.is_empty() && extra.is_empty() {
+        if text.is_empty() && extra.is_empty() && self.details.is_empty() {
             return None;
         }
-        let kept = Kept { from: self.origin.clone(), extra };
+        let kept = Kept { from: self.origin.clone(), extra, details: self.details.clone() };
         let signature = serde_json::to_string(&kept).ok();
         Some(Reasoning { text, field: self.field.to_owned(), signature })
     }
 
     fn named_back(&self, mut call: RequestedCall) -> RequestedCall {
         if let Ok(arguments) = &mut call.arguments {
-            self.renames.apply(&call.name, Arc::make_mut(arguments), Way::Back);
+            self.renames.back(&call.name, Arc::make_mut(arguments));
         }
         call
     }

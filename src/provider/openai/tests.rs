@@ -213,6 +213,52 @@ fn what_an_endpoint_wants_back_with_a_call_goes_back_with_it() {
 }
 
 #[test]
+fn typed_reasoning_of_a_router_goes_back_as_it_came() {
+    let here = config("https://openrouter.ai/api/v1");
+    let part = |more: Value| {
+        let mut part = json!({"type": "reasoning.text", "index": 0});
+        part.as_object_mut().unwrap().extend(more.as_object().cloned().unwrap());
+        part
+    };
+    let sealed = json!({"type": "reasoning.encrypted", "index": 1, "data": "xyz"});
+    let stream = sse(&[
+        delta(
+            &json!({"reasoning": "a", "reasoning_details": [part(json!({"text": "a", "signature": null}))]}),
+        ),
+        delta(
+            &json!({"reasoning": "b", "reasoning_details": [part(json!({"text": "b", "signature": "s"}))]}),
+        ),
+        delta(&json!({"reasoning_details": [sealed]})),
+        delta(&json!({"tool_calls": [{"index": 0, "id": "t", "function": {"name": "look"}}]})),
+        finish("tool_calls"),
+    ]);
+    let mut decoder = decoder(&here, Renames::default(), 7);
+    let mut events = Vec::new();
+    decoder.push(stream.as_bytes(), &mut events).unwrap();
+    decoder.finish(&mut events).unwrap();
+    let kept = events.iter().find_map(|event| match event {
+        ModelEvent::ReasoningDone(kept) => Some(kept.clone()),
+        _ => None,
+    });
+    let history = vec![user("x"), calling(kept, vec![call("t", "look", &json!({}))])];
+    let sent = &body(&here, history)["messages"][2];
+    let whole = part(json!({"text": "ab", "signature": "s"}));
+    assert_eq!(sent["reasoning_details"], json!([whole, sealed]));
+    assert!(sent.get("reasoning").is_none());
+}
+
+#[test]
+fn without_tools_earlier_calls_and_results_become_text() {
+    let omit = Omit { tools: true, ..Omit::default() };
+    let history = vec![user("x"), calling(None, vec![call("t", "look", &json!({"a": 1}))])];
+    let sent = request(&asking(history), &config("http://localhost/v1"), omit).body;
+    let messages = &sent["messages"];
+    assert_eq!(messages[2]["content"], "[called look with {\"a\":1}]");
+    assert!(messages[2].get("tool_calls").is_none());
+    assert_eq!(messages[3]["role"], "user");
+}
+
+#[test]
 fn urls_are_built_below_the_base_and_keep_its_query() {
     let cases = [
         ("http://h/v1", "http://h/v1/chat/completions"),

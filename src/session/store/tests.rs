@@ -67,7 +67,7 @@ fn torn_last_line_is_ignored_and_appending_goes_on_after_it() {
     let session = id("20261130-181512-ab12cd");
     write(home.path(), &session, vec![said("one")]);
     let path = file(home.path(), &session);
-    let mut torn = OpenOptions::new().append(true).open(&path).unwrap();
+    let mut torn = fs::OpenOptions::new().append(true).open(&path).unwrap();
     torn.write_all(b"{\"at\":\"2026-11-30T18:15:14Z\",\"type\":\"mess").unwrap();
     assert_eq!(read(home.path(), &session).unwrap().messages().len(), 1);
 

@@ -109,6 +109,9 @@ fn send(state: &mut UiState, press: Press) -> Vec<Intent> {
     }
     let text = state.input.take();
     state.conversation.go(Move::Bottom);
+    if !state.catalog.settled() {
+        state.say("servers still connect: their tools come with a later message", press.at);
+    }
     vec![Intent::Send(Op::Submit { text })]
 }
 

@@ -78,7 +78,7 @@ fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static
     rows.extend(facts("claims", claims, (NAMES, columns), look));
     rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
     let why = text::strict_line(&approval.why).into_string();
-    rows.extend(facts("asks", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
+    rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
     if let Some(warning) = suspicions(approval) {
         rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
     }

@@ -106,10 +106,8 @@ impl Client {
                 changed.await;
             }
         };
-        match tokio::time::timeout(PATIENCE, waiting).await {
-            Ok(found) => found,
-            Err(_elapsed) => panic!("it never came; reported: {:#?}", self.events()),
-        }
+        let found = tokio::time::timeout(PATIENCE, waiting).await;
+        found.unwrap_or_else(|elapsed| panic!("{elapsed}; reported: {:#?}", self.events()))
     }
 
     /// The first state that is not *connecting*.

@@ -61,7 +61,7 @@ impl Reply {
     pub(crate) fn head(status: u16, headers: &[(&str, &str)]) -> Self {
         let mut text = format!("HTTP/1.1 {status} X\r\nConnection: close\r\n");
         for (name, value) in headers {
-            text.push_str(&format!("{name}: {value}\r\n"));
+            text.extend([name, ": ", value, "\r\n"]);
         }
         text.push_str("\r\n");
         Self { acts: vec![Act::Send(text.into_bytes())] }
@@ -256,6 +256,10 @@ async fn read(stream: &mut TcpStream) -> Option<Recorded> {
             break at;
         }
         if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        // A handshake of TLS is nothing for this server.
+        if bytes.first() == Some(&0x16) {
             return None;
         }
     };

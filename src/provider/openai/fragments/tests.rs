@@ -119,6 +119,15 @@ fn too_many_calls_are_an_error_that_names_the_limit() {
 }
 
 #[test]
+fn arguments_of_all_calls_together_are_bounded() {
+    let mut building = Fragments::default();
+    let piece = json!("x".repeat(3 * 1024 * 1024));
+    let fault = (0..CALLS_LIMIT)
+        .find_map(|n| building.push(&fragment(&json!(n), &n.to_string(), "x", &piece)).err());
+    assert!(fault.unwrap().message.contains("bytes of arguments"));
+}
+
+#[test]
 fn a_last_call_without_arguments_is_not_run_when_the_answer_was_cut() {
     let mut building = Fragments::default();
     building.push(&fragment(&json!(0), "a", "x", &json!(""))).unwrap();

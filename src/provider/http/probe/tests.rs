@@ -1,3 +1,6 @@
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
 use serde_json::json;
 
 use super::*;
@@ -43,21 +46,39 @@ fn lists_of_models_come_in_several_shapes() {
     ] {
         assert_eq!(reading::models(&list), Some(vec!["a".to_owned()]));
     }
+    assert_eq!(reading::models(&json!({"object": "list", "data": null})), Some(Vec::new()));
     assert_eq!(reading::models(&json!({"data": "x"})), None);
-}
-
-#[test]
-fn questions_of_local_servers_stay_near() {
-    for near in ["http://localhost:1", "http://10.0.0.7/v1", "http://nas/v1", "http://[::1]/v1"] {
-        assert!(is_near(&Url::parse(near).unwrap()), "{near}");
-    }
-    for far in ["https://api.openai.com/v1", "http://8.8.8.8/v1", "http://[2001:db8::1]/v1"] {
-        assert!(!is_near(&Url::parse(far).unwrap()), "{far}");
-    }
 }
 
 #[test]
 fn the_root_of_a_server_is_beside_its_version() {
     let base = Url::parse("http://localhost:11434/v1").unwrap();
     assert_eq!(beside(&base, "api/show").as_str(), "http://localhost:11434/api/show");
+}
+
+#[tokio::test]
+async fn only_endpoints_that_answer_with_models_are_found() {
+    let listen = |body: &'static str| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            assert!(stream.read(&mut [0; 1024]).unwrap() > 0);
+            let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n", body.len());
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(body.as_bytes()).unwrap();
+        });
+        Url::parse(&format!("http://localhost:{port}/v1")).unwrap()
+    };
+    let good = listen(r#"{"data": [{"id": "m"}]}"#);
+    let other = listen("<html>a web page</html>");
+    let closed = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://localhost:{}/v1", listener.local_addr().unwrap().port())
+    };
+    let closed = Url::parse(&closed).unwrap();
+    let known = vec![("closed", closed), ("good", good.clone()), ("other", other)];
+    let found =
+        LocalEndpoint { name: "good".to_owned(), base_url: good, models: vec!["m".to_owned()] };
+    assert_eq!(answering(known).await, [found]);
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::hear::{Body, Hearing};
-use super::{Dialect, Wire, stream};
+use super::{Dialect, Peer, stream};
 use crate::domain::Era;
 use crate::jsonrpc::{self, ErrorObject, Message, code};
 use crate::mcp::fault::Fault;
@@ -19,7 +19,7 @@ const ERROR_TIME: Duration = Duration::from_secs(5);
 
 /// Reads until the answer of the awaited request is there.
 pub(super) async fn read(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     response: Response,
     silence: Duration,
@@ -30,8 +30,8 @@ pub(super) async fn read(
     response.check_coding()?;
     let status = response.status();
     let body = match response.media().as_str() {
-        "text/event-stream" => stream::read(wire, hearing, response, silence).await?,
-        "application/json" => json(wire, hearing, response, silence).await?,
+        "text/event-stream" => stream::read(peer, hearing, response, silence).await?,
+        "application/json" => json(peer, hearing, response, silence).await?,
         _ => return Err(odd(response).await),
     };
     body.map_err(|error| Fault::Rpc { status, error })
@@ -45,7 +45,7 @@ async fn odd(response: Response) -> Fault {
 }
 
 async fn json(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     mut response: Response,
     silence: Duration,
@@ -63,7 +63,7 @@ async fn json(
         if let (true, Message::Invalid { reason, .. }) = (alone, &message) {
             return Err(Fault::Odd { reason: format!("{seen}: no JSON-RPC message: {reason}.") });
         }
-        match hearing.take(wire, message).await {
+        match hearing.take(peer, message).await {
             Some(Ok(body)) => return Ok(body),
             Some(Err(reason)) => return Err(Fault::Odd { reason: format!("{seen}: {reason}.") }),
             None => {}
@@ -173,7 +173,8 @@ async fn auth(response: Response) -> Fault {
     } else {
         "The credential is not enough, or the server's policy forbids this address or program."
     };
-    Fault::Auth { reason: format!("{seen}.{wants} {advice}") }
+    let reason = format!("{seen}.{wants} {advice}");
+    Fault::Auth { status, reason }
 }
 
 #[cfg(test)]

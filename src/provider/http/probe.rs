@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use url::Url;
 
-use super::http::{add_headers, build, endpoint, is_this_machine, of_transport};
-use super::{ProviderError, ProviderErrorKind, anthropic, fault, openai};
+use super::{add_headers, build, endpoint, of_transport};
 use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
+use crate::provider::place::is_near;
+use crate::provider::{ProviderError, ProviderErrorKind, anthropic, fault, openai};
 
 /// All questions about a window together.
 const WINDOW_TIME: Duration = Duration::from_secs(3);
@@ -149,20 +150,6 @@ fn beside(base: &Url, path: &str) -> Url {
     let mut url = base.clone();
     url.set_path(&format!("{root}/{path}"));
     url
-}
-
-/// This machine or its network: an address, or a name without a dot.
-fn is_near(base: &Url) -> bool {
-    let near = match base.host() {
-        Some(url::Host::Ipv4(address)) => address.is_private() || address.is_link_local(),
-        Some(url::Host::Ipv6(address)) => address.is_unique_local(),
-        Some(url::Host::Domain(name)) => {
-            !name.contains('.')
-                || [".local", ".internal", ".lan"].iter().any(|end| name.ends_with(end))
-        }
-        None => false,
-    };
-    near || is_this_machine(base)
 }
 
 fn bounded(mut models: Vec<String>) -> Vec<String> {

@@ -7,6 +7,10 @@ const SMALLEST: u64 = 128;
 
 /// The names in a list of models; `None` if it is no such list.
 pub(super) fn models(answer: &Value) -> Option<Vec<String>> {
+    // Docker gives null for an empty list.
+    if answer.get("data").is_some_and(Value::is_null) {
+        return Some(Vec::new());
+    }
     let entries = entries(answer)?;
     let name = |entry: &Value| {
         let name = entry.as_str().or_else(|| entry.get("id")?.as_str());
@@ -16,7 +20,7 @@ pub(super) fn models(answer: &Value) -> Option<Vec<String>> {
 }
 
 fn entries(answer: &Value) -> Option<&Vec<Value>> {
-    // Docker and a few others give null for an empty list, or the bare list.
+    // A few servers give the bare list.
     answer.get("data").or_else(|| answer.get("models")).unwrap_or(answer).as_array()
 }
 

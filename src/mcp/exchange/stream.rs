@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::Wire;
+use super::Peer;
 use super::hear::{Body, Hearing};
 use crate::domain::Era;
 use crate::jsonrpc;
@@ -57,7 +57,7 @@ enum End {
 /// Reads the stream that answers a request until the answer is there. T3: nothing after it is
 /// waited for.
 pub(super) async fn read(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     mut response: Response,
     silence: Duration,
@@ -68,7 +68,7 @@ pub(super) async fn read(
     loop {
         cursor.events = 0;
         let end =
-            follow(wire, hearing, &mut response, &mut cursor, Some((silence, &mut last_byte)));
+            follow(peer, hearing, &mut response, &mut cursor, Some((silence, &mut last_byte)));
         let reason = match end.await? {
             End::Answer(body) => return Ok(body),
             End::Early(reason) => reason,
@@ -81,7 +81,7 @@ pub(super) async fn read(
         }
         let deadline = last_byte + silence;
         sleep_until((Instant::now() + cursor.wait()).min(deadline)).await;
-        let opening = wire.open(&hearing.dialect, &cursor.id);
+        let opening = peer.open(&hearing.dialect, &cursor.id);
         response = match timeout_at(deadline, opening).await {
             Err(_elapsed) => return Err(Fault::Silent(silence)),
             Ok(Ok(resumed)) if is_stream(&resumed) => resumed,
@@ -103,19 +103,19 @@ pub(in crate::mcp) fn is_stream(response: &Response) -> bool {
 
 /// Listens to the standing stream until it ends. No limit on silence: it may have nothing to say.
 pub(in crate::mcp) async fn listen(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     mut response: Response,
     cursor: &mut Cursor,
 ) {
-    if let Err(fault) = follow(wire, hearing, &mut response, cursor, None).await {
-        tracing::debug!(server = %wire.server, %fault, "the standing stream ended");
+    if let Err(fault) = follow(peer, hearing, &mut response, cursor, None).await {
+        tracing::debug!(server = %peer.server, %fault, "the standing stream ended");
     }
 }
 
 /// Reads one opened stream to its end or to the answer.
 async fn follow(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     response: &mut Response,
     cursor: &mut Cursor,
@@ -141,13 +141,13 @@ async fn follow(
         while let Some(event) = decoder.next() {
             let event = event.map_err(|fault| Fault::Odd { reason: format!("{fault}.") })?;
             cursor.events += 1;
-            if let ControlFlow::Break(body) = take(wire, hearing, &event).await? {
+            if let ControlFlow::Break(body) = take(peer, hearing, &event).await? {
                 return Ok(End::Answer(body));
             }
         }
         cursor.saw(&decoder);
     };
-    Ok(match leftover(wire, hearing, decoder).await? {
+    Ok(match leftover(peer, hearing, decoder).await? {
         Some(body) => End::Answer(body),
         None => End::Early(ended),
     })
@@ -155,7 +155,7 @@ async fn follow(
 
 /// One event: its messages in order, until the awaited answer.
 async fn take(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     event: &SseEvent,
 ) -> Result<ControlFlow<Body>, Fault> {
@@ -167,12 +167,12 @@ async fn take(
         Ok(messages) => messages,
         Err(fault) => {
             // S9: one broken event costs that event.
-            wire.remark(&format!("sends events that are no JSON ({fault})")).await;
+            peer.remark(&format!("sends events that are no JSON ({fault})")).await;
             return Ok(ControlFlow::Continue(()));
         }
     };
     for message in messages {
-        match hearing.take(wire, message).await {
+        match hearing.take(peer, message).await {
             Some(Ok(body)) => return Ok(ControlFlow::Break(body)),
             Some(Err(reason)) => {
                 return Err(Fault::Odd { reason: format!("The answer is no JSON-RPC: {reason}.") });
@@ -186,7 +186,7 @@ async fn take(
 /// S7: by the rules an unfinished event is none. Whole lines that lack only the empty one after
 /// them, and hold the complete answer, are taken all the same; a line without an end is not.
 async fn leftover(
-    wire: &Wire,
+    peer: &Peer,
     hearing: &mut Hearing,
     decoder: Decoder,
 ) -> Result<Option<Body>, Fault> {
@@ -198,9 +198,9 @@ async fn leftover(
         return Ok(None);
     }
     let event = SseEvent { event: "message".to_owned(), data, id: String::new(), retry: None };
-    match take(wire, hearing, &event).await? {
+    match take(peer, hearing, &event).await? {
         ControlFlow::Break(body) => {
-            wire.remark("closes its streams without the empty line that ends the last event").await;
+            peer.remark("closes its streams without the empty line that ends the last event").await;
             Ok(Some(body))
         }
         ControlFlow::Continue(()) => Ok(None),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Upcall, Wire};
+use super::{Dialect, Peer, Upcall};
 use crate::domain::{CallId, Era, Progress};
 use crate::jsonrpc::{self, ErrorObject, Id, Message, code};
 use crate::mcp::ServerEventKind;
@@ -32,48 +32,48 @@ impl Hearing {
     /// Takes one message; `Some` is the awaited answer, or why there will be none.
     pub(super) async fn take(
         &mut self,
-        wire: &Wire,
+        peer: &Peer,
         message: Message,
     ) -> Option<Result<Body, String>> {
         match message {
-            Message::Response { id, body } => return self.response(wire, &id, body).await.map(Ok),
+            Message::Response { id, body } => return self.response(peer, &id, body).await.map(Ok),
             Message::Invalid { id, reason } if jsonrpc::answers(&id, self.id) => {
                 return Some(Err(reason));
             }
             Message::Invalid { reason, .. } => {
-                wire.remark(&format!("sends messages that are none ({reason})")).await;
+                peer.remark(&format!("sends messages that are none ({reason})")).await;
             }
-            Message::Notification { method, params } => self.notice(wire, &method, &params).await,
-            Message::Request { id, method, .. } => self.request(wire, &id, &method).await,
+            Message::Notification { method, params } => self.notice(peer, &method, &params).await,
+            Message::Request { id, method, .. } => self.request(peer, &id, &method).await,
         }
         None
     }
 
     /// J5: an answer to anything else is passed over; H15: an error without an id is ours.
-    async fn response(&self, wire: &Wire, id: &Value, body: Body) -> Option<Body> {
+    async fn response(&self, peer: &Peer, id: &Value, body: Body) -> Option<Body> {
         if self.id == 0 {
             return None;
         }
         if jsonrpc::answers(id, self.id) {
             if id.is_string() {
-                wire.remark("gives ids back as text where they were numbers").await;
+                peer.remark("gives ids back as text where they were numbers").await;
             }
             return Some(body);
         }
         (id.is_null() && body.is_err()).then_some(body)
     }
 
-    async fn notice(&mut self, wire: &Wire, method: &str, params: &Value) {
+    async fn notice(&mut self, peer: &Peer, method: &str, params: &Value) {
         match method {
-            "notifications/progress" => self.progressed(wire, params).await,
-            "notifications/message" => self.logged(wire, params).await,
-            "notifications/tools/list_changed" => wire.up(Upcall::ToolsChanged).await,
+            "notifications/progress" => self.progressed(peer, params).await,
+            "notifications/message" => self.logged(peer, params).await,
+            "notifications/tools/list_changed" => peer.up(Upcall::ToolsChanged).await,
             // J6: whatever else there is, nobody is waiting for it.
-            _ => tracing::debug!(server = %wire.server, method, "notification passed over"),
+            _ => tracing::debug!(server = %peer.server, method, "notification passed over"),
         }
     }
 
-    async fn progressed(&mut self, wire: &Wire, params: &Value) {
+    async fn progressed(&mut self, peer: &Peer, params: &Value) {
         let ours = params.get("progressToken").is_some_and(|t| jsonrpc::answers(t, self.id));
         let Some(call) = self.call.filter(|_| ours) else { return };
         // Values must rise; one that does not is taken for the last.
@@ -86,10 +86,10 @@ impl Hearing {
             cut(message, NOTE_LIMIT).clone_into(&mut self.progress.note);
         }
         let progress = self.progress.clone();
-        wire.tell(ServerEventKind::Progress { call, progress }).await;
+        peer.tell(ServerEventKind::Progress { call, progress }).await;
     }
 
-    async fn logged(&mut self, wire: &Wire, params: &Value) {
+    async fn logged(&mut self, peer: &Peer, params: &Value) {
         let text = match params.get("data") {
             Some(Value::String(text)) => cut(text, NOTE_LIMIT).to_owned(),
             Some(data) => cut(&data.to_string(), NOTE_LIMIT).to_owned(),
@@ -98,19 +98,19 @@ impl Hearing {
         if let Some(call) = self.call {
             self.progress.note = text;
             let progress = self.progress.clone();
-            wire.tell(ServerEventKind::Progress { call, progress }).await;
+            peer.tell(ServerEventKind::Progress { call, progress }).await;
         } else {
             let level = params.get("level").and_then(Value::as_str).unwrap_or("info");
             let level = cut(level, 40).to_owned();
-            wire.tell(ServerEventKind::Log { level, text }).await;
+            peer.tell(ServerEventKind::Log { level, text }).await;
         }
     }
 
     /// G6–G8: every request of a legacy server is answered, in a post of its own. T1: a modern one
     /// may not ask.
-    async fn request(&self, wire: &Wire, id: &Id, method: &str) {
+    async fn request(&self, peer: &Peer, id: &Id, method: &str) {
         if self.dialect.era == Era::Modern {
-            wire.remark("sends requests on a stream where it may not; they cannot be answered")
+            peer.remark("sends requests on a stream where it may not; they cannot be answered")
                 .await;
             return;
         }
@@ -125,6 +125,6 @@ impl Hearing {
             }
             _ => jsonrpc::error(id, code::METHOD_NOT_FOUND, "Method not found"),
         };
-        wire.up(Upcall::Post(answer, self.dialect.clone())).await;
+        peer.up(Upcall::Post(answer, self.dialect.clone())).await;
     }
 }

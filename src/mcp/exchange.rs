@@ -1,5 +1,5 @@
-//! One server's wire: sends one JSON-RPC request and reads on until its answer is there, in
-//! whichever form the server chose (H6). Everything else that comes on the way is heard here too:
+//! Exchanges with one server: sends one JSON-RPC request and reads on until its answer is there,
+//! in whichever form the server chose (H6). Everything else that comes on the way is heard here too:
 //! progress, log messages, change notices, requests of the server.
 
 mod answer;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout_at};
 
@@ -44,6 +44,8 @@ pub(super) enum Upcall {
     Post(Value, Dialect),
     /// The MCP session of that generation is gone.
     SessionLost(u64),
+    /// The credential that served for the connection of that generation does no more; why.
+    Unauthorized(u64, String),
     /// The endpoint of that generation is gone or speaks another era now.
     Gone(u64),
 }
@@ -104,7 +106,7 @@ fn value(text: &str) -> Result<HeaderValue, Fault> {
 /// One request to be made.
 #[derive(Debug)]
 pub(super) struct Ask {
-    /// Its id, from [`Wire::next_id`].
+    /// Its id, from [`Peer::next_id`].
     pub(super) id: u64,
     /// Its method.
     pub(super) method: &'static str,
@@ -116,10 +118,16 @@ pub(super) struct Ask {
     pub(super) mirrored: Vec<(String, String)>,
     /// The call it is made for.
     pub(super) call: Option<CallId>,
-    /// Whether log messages are asked for (modern servers send none otherwise).
-    pub(super) logs: bool,
     /// Silence that is put up with; any byte of the answer starts it anew, a comment too (S11).
     pub(super) silence: Duration,
+}
+
+impl Ask {
+    /// A request of its own, without a name and without patience for silence.
+    pub(super) fn new(id: u64, method: &'static str, params: Map<String, Value>) -> Self {
+        let silence = Duration::ZERO;
+        Self { id, method, params, name: None, mirrored: Vec::new(), call: None, silence }
+    }
 }
 
 /// The answer to a request.
@@ -133,9 +141,9 @@ pub(super) struct Answered {
     pub(super) head: Duration,
 }
 
-/// The wire of one server.
+/// The server as it is spoken to.
 #[derive(Debug)]
-pub(super) struct Wire {
+pub(super) struct Peer {
     pub(super) server: ServerName,
     pub(super) http: Http,
     ids: AtomicU64,
@@ -144,7 +152,7 @@ pub(super) struct Wire {
     remarked: Mutex<HashSet<String>>,
 }
 
-impl Wire {
+impl Peer {
     pub(super) fn new(
         spec: &ServerSpec,
         events: mpsc::Sender<ServerEvent>,
@@ -167,6 +175,11 @@ impl Wire {
 
     /// Sends a request once and waits for its answer.
     pub(super) async fn ask(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
+        let answered = self.exchange(dialect, ask).await;
+        answered.map_err(|fault| fault.cleaned(|text| self.http.scrub(text)))
+    }
+
+    async fn exchange(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
         let (body, headers) = dress(dialect, &ask)?;
         let begun = Instant::now();
         let verb = Verb::Post(body);
@@ -190,7 +203,8 @@ impl Wire {
         if response.is_success() {
             return Ok(());
         }
-        answer::refused(dialect, response).await
+        let refused: Result<(), Fault> = answer::refused(dialect, response).await;
+        refused.map_err(|fault| fault.cleaned(|text| self.http.scrub(text)))
     }
 
     /// Opens the standing stream of a legacy server, or resumes one after `last_id`.
@@ -201,6 +215,14 @@ impl Wire {
             headers.insert(LAST_EVENT, value(last_id)?);
         }
         self.http.send(&Verb::Get, &headers).await
+    }
+
+    /// Asks a modern server to tell of changes (U1); the response is a stream that lasts.
+    pub(super) async fn subscribe(&self, dialect: &Dialect, id: u64) -> Result<Response, Fault> {
+        let mut params = Map::new();
+        params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
+        let (body, headers) = dress(dialect, &Ask::new(id, "subscriptions/listen", params))?;
+        self.http.send(&Verb::Post(body), &headers).await
     }
 
     /// Ends the MCP session (G5). Whatever the server says to that is fine.
@@ -248,7 +270,7 @@ fn dress(dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
     let mut meta = Map::new();
     if let (Era::Modern, Some(version)) = (dialect.era, &dialect.version) {
         meta = model::modern_meta(version);
-        if ask.logs {
+        if ask.call.is_some() {
             model::ask_for_logs(&mut meta);
         }
     }

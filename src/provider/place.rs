@@ -1,0 +1,82 @@
+//! Where an endpoint is: on this machine, near, or somewhere else. Pure.
+
+use url::{Host, Url};
+
+/// Whether a URL leads to the loopback interface.
+pub(super) fn is_this_machine(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => {
+            let name = name.trim_end_matches('.');
+            name.eq_ignore_ascii_case("localhost") || name.ends_with(".localhost")
+        }
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
+        Some(Host::Ipv6(address)) => {
+            address.is_loopback()
+                || address.is_unspecified()
+                || address.to_ipv4_mapped().is_some_and(|inner| inner.is_loopback())
+        }
+        None => false,
+    }
+}
+
+/// This machine or its network: an address, or a name without a dot.
+pub(super) fn is_near(url: &Url) -> bool {
+    let near = match url.host() {
+        Some(Host::Ipv4(address)) => address.is_private() || address.is_link_local(),
+        Some(Host::Ipv6(address)) => address.is_unique_local(),
+        Some(Host::Domain(name)) => {
+            !name.contains('.')
+                || [".local", ".internal", ".lan"].iter().any(|end| name.ends_with(end))
+        }
+        None => false,
+    };
+    near || is_this_machine(url)
+}
+
+/// Whether a URL's host is `suffix` or below it.
+pub(super) fn is_host(url: &Url, suffix: &str) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    host.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_known_under_all_its_names() {
+        for near in [
+            "http://localhost:1/v1",
+            "http://LOCALHOST./",
+            "http://models.localhost/",
+            "http://127.0.0.1/",
+            "http://127.8.9.1/",
+            "http://[::1]:8080/",
+            "http://[::ffff:127.0.0.1]/",
+            "http://0.0.0.0/",
+        ] {
+            assert!(is_this_machine(&Url::parse(near).unwrap()), "{near}");
+        }
+        for far in ["http://localhost.example/", "http://10.0.0.1/", "http://[2001:db8::1]/"] {
+            assert!(!is_this_machine(&Url::parse(far).unwrap()), "{far}");
+        }
+    }
+
+    #[test]
+    fn questions_of_local_servers_stay_near() {
+        for near in ["http://localhost:1", "http://10.0.0.7/v1", "http://nas/v1", "http://[::1]/v1"]
+        {
+            assert!(is_near(&Url::parse(near).unwrap()), "{near}");
+        }
+        for far in ["https://api.openai.com/v1", "http://8.8.8.8/v1", "http://[2001:db8::1]/v1"] {
+            assert!(!is_near(&Url::parse(far).unwrap()), "{far}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_not_one_that_only_ends_alike() {
+        let is_openai = |url: &str| is_host(&Url::parse(url).unwrap(), "openai.com");
+        assert!(is_openai("https://api.openai.com/v1") && is_openai("https://openai.com"));
+        assert!(!is_openai("https://notopenai.com/v1"));
+    }
+}
