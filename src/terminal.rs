@@ -86,7 +86,7 @@ impl Guard {
     pub fn set_mouse(&mut self, on: bool) -> io::Result<()> {
         self.mouse = on;
         let out = self.terminal.backend_mut();
-        if on { execute!(out, EnableMouseCapture) } else { execute!(out, DisableMouseCapture) }
+        if on { capture_mouse(out) } else { execute!(out, DisableMouseCapture) }
     }
 
     /// Sets the title of the window. Cleaned here.
@@ -146,9 +146,18 @@ fn set_modes(mouse: bool) -> io::Result<()> {
         queue!(out, PushKeyboardEnhancementFlags(flags))?;
     }
     if mouse {
-        queue!(out, EnableMouseCapture)?;
+        capture_mouse(&mut out)?;
     }
     out.flush()
+}
+
+/// Buttons and the wheel only: a mouse that merely moves must wake nobody.
+fn capture_mouse(out: &mut impl Write) -> io::Result<()> {
+    if cfg!(unix) {
+        out.write_all(b"\x1b[?1000h\x1b[?1006h")?;
+        return out.flush();
+    }
+    execute!(out, EnableMouseCapture)
 }
 
 /// Everywhere but on the few terminals that would print the sequence.
