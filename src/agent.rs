@@ -1,176 +1,227 @@
 //! The agent's turn as a state machine: events in, effects out. No I/O, no clock.
+//!
+//! It promises that every request to the model is valid: each call that the model asked for has
+//! exactly one result, right after the message that asked, in the order of the calls. It holds
+//! through cancelling, broken streams and late answers. No call runs that the [`Policy`] or the
+//! user did not allow, and none runs with arguments other than those that were shown.
+//!
+//! [`Agent::handle`] is the only way in. What it leaves to others: carrying requests, running
+//! calls, writing files, showing notices.
 
+mod calls;
+mod context;
+mod effect;
+mod event;
+mod kept;
+mod phase;
+mod prompt;
+mod repeat;
+mod results;
+mod reviews;
+mod turns;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
+
+use calls::{Consent, OpenCall};
+use context::Conversation;
+pub use effect::{AuditRecord, AuditWhat, Effect, SessionEvent};
+pub use event::Event;
+use kept::Kept;
+use phase::Turn;
+pub use prompt::SYSTEM;
 
 use crate::bridge::Notice;
-use crate::domain::model::{ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
-    Answer, Call, CallId, Catalog, Message, Outcome, Progress, QuestionId, ToolId, TurnId,
+    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
 };
-use crate::permission::Rule;
+use crate::permission::Policy;
 
-/// What can happen to a turn.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// The user sent a message.
-    Submitted {
-        /// The message.
-        text: String,
-    },
-    /// A direct call by the user.
-    CallDirect {
-        /// Which tool.
-        tool: ToolId,
-        /// With what.
-        arguments: Arc<serde_json::Map<String, serde_json::Value>>,
-        /// Whether asking is answered already.
-        consent: bool,
-    },
-    /// The model sent something.
-    Model {
-        /// For which turn.
-        turn: TurnId,
-        /// What.
-        event: ModelEvent,
-    },
-    /// The model request failed for good.
-    ModelFailed {
-        /// Which turn.
-        turn: TurnId,
-        /// Why.
-        error: ProviderError,
-    },
-    /// The user answered an approval.
-    Answered {
-        /// For which call.
-        call: CallId,
-        /// What.
-        answer: Answer,
-    },
-    /// The user decided whether to go on.
-    Decided {
-        /// Which question.
-        question: QuestionId,
-        /// Whether to go on.
-        go_on: bool,
-    },
-    /// A running call made progress.
-    Progressed {
-        /// Which call.
-        call: CallId,
-        /// What it says.
-        progress: Progress,
-    },
-    /// A running call came to its end.
-    CallDone {
-        /// Which call.
-        call: CallId,
-        /// How.
-        outcome: Outcome,
-    },
-    /// Servers or tools changed.
-    CatalogChanged {
-        /// The new snapshot.
-        catalog: Arc<Catalog>,
-    },
-    /// The user cancelled the turn.
-    Interrupted,
-    /// The user starts a new conversation.
-    NewSession,
+/// What an agent is made with.
+#[derive(Debug, Clone)]
+pub struct AgentConfig {
+    /// Whether somebody is there to be asked.
+    pub interaction: Interaction,
+    /// Tokens of one result that the model sees at once.
+    pub result_limit: u64,
+    /// Rounds of one turn after which the user is asked whether to go on.
+    pub rounds: u32,
+    /// How often in a row the same call may give the same result before the user is asked.
+    pub repeat: u32,
+    /// The first part of the system prompt; the servers' instructions follow it.
+    pub system: String,
+    /// Limit on one answer, in tokens.
+    pub max_output_tokens: Option<u64>,
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// The model's window in tokens; `None` where not known.
+    pub window: Option<u64>,
 }
 
-/// What the conductor has to do for the agent.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Effect {
-    /// Send this to the model and feed its events back.
-    AskModel {
-        /// For which turn.
-        turn: TurnId,
-        /// What.
-        request: ModelRequest,
-    },
-    /// Stop the model request of this turn.
-    StopModel {
-        /// Which turn.
-        turn: TurnId,
-    },
-    /// Run this call: it has been decided.
-    RunCall {
-        /// Which.
-        call: Arc<Call>,
-    },
-    /// Cancel this running call; its outcome still comes.
-    StopCall {
-        /// Which.
-        call: CallId,
-    },
-    /// Remember a rule that the user wrote with *always*.
-    Remember {
-        /// The server it belongs to.
-        server: crate::domain::ServerName,
-        /// The rule.
-        rule: Rule,
-    },
-    /// Write a line to the audit log.
-    Audit(AuditRecord),
-    /// Append to the session file.
-    Save(SessionEvent),
-    /// Tell the face.
-    Tell(Notice),
+impl AgentConfig {
+    /// The limits that hold unless something else is configured.
+    pub fn new(interaction: Interaction) -> Self {
+        Self {
+            interaction,
+            result_limit: 6000,
+            rounds: 50,
+            repeat: 3,
+            system: SYSTEM.to_owned(),
+            max_output_tokens: None,
+            temperature: None,
+            window: None,
+        }
+    }
 }
 
-/// A decision or an outcome, for the audit log.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AuditRecord {
-    /// The call.
-    pub call: Arc<Call>,
-    /// Fingerprint of the tool's definition.
-    pub pin: String,
-    /// `decision` or `outcome`.
-    pub what: AuditWhat,
+/// The conversation with the model and everything that is open in it.
+#[derive(Debug)]
+pub struct Agent {
+    config: AgentConfig,
+    policy: Policy,
+    catalog: Arc<Catalog>,
+    conversation: Conversation,
+    kept: Kept,
+    queue: VecDeque<String>,
+    turn: Option<Turn>,
+    open: BTreeMap<CallId, OpenCall>,
+    ids: Ids,
+    told_parts: Option<ContextParts>,
+    out: Vec<Effect>,
 }
 
-/// What an audit line is about.
-#[derive(Debug, Clone, PartialEq)]
-pub enum AuditWhat {
-    /// Whether it may run, and who decided: a rule in words, or `user: once`.
-    Decision {
-        /// Allowed or not.
-        allowed: bool,
-        /// Who or what decided.
-        by: String,
-    },
-    /// How it ended.
-    Outcome {
-        /// The word of the outcome.
-        outcome: String,
-        /// How long it took.
-        took: Duration,
-    },
+/// The next free identities.
+#[derive(Debug, Default)]
+struct Ids {
+    turn: u64,
+    call: u64,
+    question: u64,
 }
 
-/// A line of the session file.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "camelCase", tag = "type")]
-pub enum SessionEvent {
-    /// A message of the conversation, complete.
-    Message {
-        /// The message.
-        message: Message,
-    },
-    /// A call that came to its end, with its whole result.
-    Call {
-        /// The call.
-        call: Arc<Call>,
-        /// How it ended.
-        outcome: Arc<Outcome>,
-        /// How long it took, in milliseconds.
-        took_ms: u64,
-    },
-    /// The end of a turn.
-    TurnEnded {
-        /// Why.
-        reason: crate::domain::TurnEnd,
-    },
+impl Ids {
+    fn turn(&mut self) -> TurnId {
+        self.turn += 1;
+        TurnId(self.turn)
+    }
+
+    fn call(&mut self) -> CallId {
+        self.call += 1;
+        CallId(self.call)
+    }
+
+    fn question(&mut self) -> QuestionId {
+        self.question += 1;
+        QuestionId(self.question)
+    }
+}
+
+impl Agent {
+    /// An agent with an empty conversation and no tools yet.
+    pub fn new(config: AgentConfig, policy: Policy) -> Self {
+        Self {
+            conversation: Conversation::new(config.window),
+            config,
+            policy,
+            catalog: Arc::default(),
+            kept: Kept::default(),
+            queue: VecDeque::new(),
+            turn: None,
+            open: BTreeMap::new(),
+            ids: Ids::default(),
+            told_parts: None,
+            out: Vec::new(),
+        }
+    }
+
+    /// Goes on with an earlier conversation. Calls without a result get one that says so, results
+    /// without a call are left out.
+    #[must_use]
+    pub fn resume(mut self, history: Vec<Message>) -> Self {
+        // Identities of the earlier run stay taken: results are found again by them.
+        let calls = history.iter().filter_map(|message| match message {
+            Message::Result { call, .. } => call.map(|id| id.0),
+            Message::User { .. } | Message::Assistant { .. } => None,
+        });
+        self.ids.call = calls.max().unwrap_or(0);
+        self.conversation.resume(history);
+        self
+    }
+
+    /// The model's window, once it is known.
+    pub fn set_window(&mut self, window: Option<u64>) -> Vec<Effect> {
+        self.config.window = window;
+        self.conversation.set_window(window);
+        self.finish_step()
+    }
+
+    /// The rules in force, for those who show them.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// Takes in one event and says what has to be done. Events about what is over are ignored.
+    pub fn handle(&mut self, event: Event, now: Instant) -> Vec<Effect> {
+        match event {
+            Event::Submitted { text } => self.submitted(text, now),
+            Event::CallDirect { tool, arguments, consent } => {
+                let consent = if consent { Consent::Given } else { Consent::Open };
+                self.call_direct(tool, arguments, consent, now);
+            }
+            Event::Model { turn, event } => self.model_said(turn, event, now),
+            Event::ModelFailed { turn, error } => self.model_failed(turn, error, now),
+            Event::Answered { call, answer } => self.answered(call, answer, now),
+            Event::Decided { question, go_on } => self.decided(question, go_on, now),
+            Event::Progressed { call, progress } => self.progressed(call, progress),
+            Event::CallDone { call, outcome } => self.call_done(call, outcome, now),
+            Event::CatalogChanged { catalog } => self.catalog_changed(catalog),
+            Event::Interrupted => self.interrupted(now),
+            Event::NewSession => self.new_session(now),
+        }
+        self.finish_step()
+    }
+
+    fn finish_step(&mut self) -> Vec<Effect> {
+        let parts = self.conversation.parts();
+        if self.told_parts != Some(parts) {
+            self.told_parts = Some(parts);
+            self.tell(Notice::ContextChanged { parts });
+        }
+        std::mem::take(&mut self.out)
+    }
+
+    fn catalog_changed(&mut self, catalog: Arc<Catalog>) {
+        self.conversation.offer(&catalog, &self.config.system, self.kept.any());
+        self.catalog = catalog;
+    }
+
+    fn new_session(&mut self, now: Instant) {
+        if !self.queue.is_empty() {
+            self.queue.clear();
+            self.tell(Notice::Queued { texts: Vec::new() });
+        }
+        // The first asks what runs to stop, the second does not wait for it.
+        self.interrupted(now);
+        self.interrupted(now);
+        self.kept = Kept::default();
+        self.conversation.clear();
+        self.conversation.offer(&self.catalog, &self.config.system, false);
+    }
+
+    fn tell(&mut self, notice: Notice) {
+        self.out.push(Effect::Tell(notice));
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        self.tell(Notice::Warned { warning });
+    }
+
+    /// Adds a complete message to the conversation and to the session file.
+    fn record(&mut self, message: Message) {
+        self.out.push(Effect::Save(SessionEvent::Message { message: message.clone() }));
+        self.conversation.push(message);
+    }
 }

@@ -1,1 +1,263 @@
 //! Command line: clap types only; completions and the man page come from them.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use url::Url;
+
+use crate::config::ThemeName;
+
+/// A full-screen terminal agent for people who work with hosted MCP servers.
+#[derive(Debug, Parser)]
+#[command(name = "mini-me-tui", version, about, after_help = EXITS)]
+pub struct Cli {
+    /// What holds for every command.
+    #[command(flatten)]
+    pub common: Common,
+    /// Message that is sent once all servers have been asked for their tools
+    pub prompt: Option<String>,
+    /// What to do without a screen.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+const EXITS: &str = "\
+Without a command the screen opens. `mini-me-tui --demo` needs no configuration and no network.
+
+Exit codes: 0 done, 1 failed, 2 wrong usage or unreadable config, 3 no model reachable, 4 a server \
+that was needed is unavailable, 5 a call was denied by policy, 6 the tool reported an error, 130 \
+interrupted.";
+
+/// Options that every command takes, before or after its name.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Common {
+    /// One more server for this run
+    #[arg(long, global = true, value_name = "URL")]
+    pub url: Option<Url>,
+    /// Variable that holds the bearer token for --url
+    #[arg(long, global = true, value_name = "VAR")]
+    pub token_env: Option<String>,
+    /// Use the embedded demo server and demo model, and nothing else
+    #[arg(long, global = true)]
+    pub demo: bool,
+    /// Config file
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Name of the model, as its endpoint knows it
+    #[arg(long, global = true, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Colours
+    #[arg(long, global = true, value_name = "NAME")]
+    pub theme: Option<Theme>,
+    /// How much goes to the log file
+    #[arg(long, global = true, value_name = "LEVEL")]
+    pub log_level: Option<LogLevel>,
+}
+
+/// Names of the themes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// By terminal
+    Auto,
+    /// For dark backgrounds
+    Dark,
+    /// For light backgrounds
+    Light,
+    /// The sixteen colours alone
+    Ansi,
+    /// No colours
+    None,
+}
+
+impl From<Theme> for ThemeName {
+    fn from(theme: Theme) -> Self {
+        match theme {
+            Theme::Auto => Self::Auto,
+            Theme::Dark => Self::Dark,
+            Theme::Light => Self::Light,
+            Theme::Ansi => Self::Ansi,
+            Theme::None => Self::None,
+        }
+    }
+}
+
+/// How much goes to the log file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogLevel {
+    /// Nothing
+    Off,
+    /// What failed
+    Error,
+    /// What was odd
+    Warn,
+    /// What happened
+    Info,
+    /// Why it happened
+    Debug,
+    /// Bodies too, redacted
+    Trace,
+}
+
+impl LogLevel {
+    /// The level as a filter word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Error => "error",
+            Self::Warn => "warn",
+            Self::Info => "info",
+            Self::Debug => "debug",
+            Self::Trace => "trace",
+        }
+    }
+}
+
+/// What to do without a screen.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Command {
+    /// Run one turn and print the answer; progress goes to standard error
+    Exec(Exec),
+    /// List the tools that were discovered
+    Tools(Tools),
+    /// Call one tool; the command line is the consent
+    Call(Call),
+    /// Show the state of each server
+    Servers(Json),
+    /// Check each server stage by stage
+    Check(Json),
+    /// Show or write the config
+    #[command(subcommand)]
+    Config(Config),
+    /// Serve the demo's bug tracker to any MCP client of this machine
+    #[cfg(feature = "demo")]
+    DemoServer(DemoServer),
+    /// Print completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page
+    Man,
+}
+
+/// Run one turn.
+#[derive(Debug, Clone, Args)]
+pub struct Exec {
+    /// The message; `-` reads it from standard input
+    pub prompt: String,
+    /// Print one event per line as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Allow calls that this matches: `server/tool` in original names, `*` allowed
+    #[arg(long, value_name = "RULE")]
+    pub allow: Vec<String>,
+    /// Deny calls that this matches; beats every --allow
+    #[arg(long, value_name = "RULE")]
+    pub deny: Vec<String>,
+}
+
+/// List tools.
+#[derive(Debug, Clone, Args)]
+pub struct Tools {
+    /// Only this server
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Call one tool.
+#[derive(Debug, Clone, Args)]
+pub struct Call {
+    /// `server/tool`, a model name, or an original name that only one server has
+    pub tool: String,
+    /// Arguments; values take the type that the tool's schema asks for
+    #[arg(value_name = "KEY=VALUE")]
+    pub arguments: Vec<String>,
+    /// Arguments as a JSON object: the text itself, `@FILE`, or `-` for standard input
+    #[arg(long, value_name = "JSON|@FILE|-")]
+    pub args: Option<String>,
+    /// Print the whole result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A command whose only option is the form of its output.
+#[derive(Debug, Clone, Args)]
+pub struct Json {
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Show or write the config.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Config {
+    /// Write a starter file, if there is none
+    Init,
+    /// Show what is in force and where each value comes from
+    Show(Json),
+    /// Print where the config is looked for
+    Path,
+    /// Print the JSON Schema of the config, for editors
+    Schema,
+}
+
+/// Serve the demo's bug tracker.
+#[cfg(feature = "demo")]
+#[derive(Debug, Clone, Args)]
+pub struct DemoServer {
+    /// Port on the loopback interface; 0 takes any free one
+    #[arg(long, default_value_t = 0)]
+    pub port: u16,
+}
+
+/// The definition of the whole command line.
+pub fn definition() -> clap::Command {
+    Cli::command()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(words: &[&str]) -> Result<Cli, clap::Error> {
+        Cli::try_parse_from(std::iter::once(&"mini-me-tui").chain(words))
+    }
+
+    #[test]
+    fn definition_is_sound() {
+        definition().debug_assert();
+    }
+
+    #[test]
+    fn common_options_stand_before_or_after_the_command() {
+        assert!(parse(&["--demo", "tools"]).unwrap().common.demo);
+        assert!(parse(&["tools", "--demo", "--json"]).unwrap().common.demo);
+        let cli = parse(&["--url", "http://localhost:1/mcp", "call", "x/y", "a=1"]).unwrap();
+        assert_eq!(cli.common.url.unwrap().as_str(), "http://localhost:1/mcp");
+        assert!(matches!(cli.command, Some(Command::Call(call)) if call.arguments == ["a=1"]));
+    }
+
+    #[test]
+    fn a_sentence_is_a_prompt_and_not_a_command() {
+        let cli = parse(&["Look at task #42 and explain it"]).unwrap();
+        assert_eq!(cli.prompt.as_deref(), Some("Look at task #42 and explain it"));
+        assert!(cli.command.is_none());
+    }
+
+    #[test]
+    fn rules_can_be_repeated() {
+        let words = ["exec", "-", "--allow", "a/*", "--allow", "b/*", "--deny", "b/x"];
+        let Some(Command::Exec(exec)) = parse(&words).unwrap().command else { panic!() };
+        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_str()), (2, 1, "-"));
+    }
+
+    #[test]
+    fn wrong_usage_is_exit_code_2() {
+        assert_eq!(parse(&["tools", "--nope"]).unwrap_err().exit_code(), 2);
+        assert_eq!(parse(&["--url", "not a url"]).unwrap_err().exit_code(), 2);
+        assert_eq!(parse(&["--help"]).unwrap_err().exit_code(), 0);
+    }
+}

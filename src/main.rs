@@ -1,1 +1,11 @@
-fn main() {}
+//! Arguments → face → exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use mini_me_tui::{cli, cmd};
+
+fn main() -> color_eyre::Result<ExitCode> {
+    color_eyre::install()?;
+    Ok(cmd::run(cli::Cli::parse()).into())
+}

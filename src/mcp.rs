@@ -5,6 +5,15 @@
 //! screen, the catalog or permissions.
 
 pub mod client;
+pub mod era;
+pub mod fault;
+pub mod headers;
+pub mod http;
+pub mod lifecycle;
+pub mod model;
+pub mod paging;
+pub mod retry;
+mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;

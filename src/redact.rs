@@ -1,13 +1,128 @@
 //! Secrets out of strings, headers, URLs and JSON.
+//!
+//! Two ways that complete each other: by place ([`url`], [`header`], [`json`]: what stands where
+//! secrets stand) and by value ([`secrets`]: what is known to be one). Never panics, never makes
+//! text showable: that is [`crate::text`]'s part.
 
+use serde_json::{Map, Value};
 use url::Url;
+
+/// Stands where a secret stood.
+pub const MARK: &str = "[redacted]";
+
+/// Words that make the name of a header or member one that guards a secret.
+const GUARDED: [&str; 12] = [
+    "authorization",
+    "token",
+    "password",
+    "passwd",
+    "passphrase",
+    "secret",
+    "apikey",
+    "cookie",
+    "credential",
+    "privatekey",
+    "sessionid",
+    "accesskey",
+];
+
+/// Names that count tokens, or hold one that opens nothing.
+const COUNTS: [&str; 4] = ["tokens", "tokencount", "tokenlimit", "progresstoken"];
 
 /// Scheme, host, port and path: no user info, no query, no fragment.
 pub fn url(url: &Url) -> String {
     let mut bare = url.clone();
     bare.set_query(None);
     bare.set_fragment(None);
-    let _ = bare.set_username("");
-    let _ = bare.set_password(None);
+    // Fails only for URLs that cannot have user info.
+    bare.set_username("").ok();
+    bare.set_password(None).ok();
     bare.to_string()
 }
+
+/// The same for a text that should be a URL; one that is none loses everything from the first `?`
+/// or `#` on, and what stands before an `@`.
+pub fn url_text(text: &str) -> String {
+    if let Ok(parsed) = Url::parse(text) {
+        return url(&parsed);
+    }
+    let bare = text.split(['?', '#']).next().unwrap_or_default();
+    match bare.rsplit_once('@') {
+        Some((_, host)) => format!("{MARK}@{host}"),
+        None => bare.to_owned(),
+    }
+}
+
+/// A header's value, hidden where its name guards a secret; the scheme of an `Authorization` stays.
+pub fn header(name: &str, value: &str) -> String {
+    if !guards(name) {
+        return value.to_owned();
+    }
+    match value.trim().split_once(' ') {
+        Some((scheme, _)) if folded(name).ends_with("authorization") && is_word(scheme) => {
+            format!("{scheme} {MARK}")
+        }
+        _ => MARK.to_owned(),
+    }
+}
+
+/// A copy of a JSON value in which members whose names guard secrets hold [`MARK`] instead.
+pub fn json(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(json).collect(),
+        Value::Object(members) => Value::Object(members.iter().map(member).collect::<Map<_, _>>()),
+        other => other.clone(),
+    }
+}
+
+/// Replaces known secret values, also where JSON or a URL spells them differently.
+pub fn secrets<S: AsRef<str>>(text: &str, values: &[S]) -> String {
+    let mut spellings: Vec<String> = values
+        .iter()
+        .map(|value| value.as_ref().trim())
+        .filter(|value| !value.is_empty())
+        .flat_map(spelled)
+        .collect();
+    // The longest first: a secret may be the beginning of another one.
+    spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    spellings.dedup();
+    let present = spellings.iter().filter(|spelling| text.contains(spelling.as_str()));
+    present.fold(text.to_owned(), |text, spelling| text.replace(spelling.as_str(), MARK))
+}
+
+/// Whether a header or member of this name usually holds a secret.
+pub fn guards(name: &str) -> bool {
+    let name = folded(name);
+    let counts = COUNTS.iter().any(|word| name.ends_with(word));
+    !counts && GUARDED.iter().any(|word| name.contains(word))
+}
+
+fn member((name, value): (&String, &Value)) -> (String, Value) {
+    let hidden = guards(name) && !matches!(value, Value::Null | Value::Bool(_));
+    // A schema calls a parameter by such a name without holding its value.
+    let value = match value {
+        Value::Object(_) => json(value),
+        _ if hidden => Value::from(MARK),
+        _ => json(value),
+    };
+    (name.clone(), value)
+}
+
+fn spelled(value: &str) -> Vec<String> {
+    let escaped = Value::from(value).to_string();
+    let escaped = escaped.trim_start_matches('"').trim_end_matches('"').to_owned();
+    let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+    let percent = encoded.replace('+', "%20");
+    vec![value.to_owned(), escaped, encoded, percent]
+}
+
+fn folded(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,29 +1,31 @@
 //! The conductor: owns the agent, performs its effects, turns what happens into events and notices.
 
 pub mod assemble;
+mod assembly;
+mod beginning;
 pub mod coalesce;
 pub mod conductor;
+mod files;
 pub mod hub;
+pub mod journal;
+mod pinboard;
+mod records;
+pub mod spec;
 pub mod tasks;
+mod work;
 
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
-use crate::bridge::{Notice, Op};
-use crate::config::Config;
-use crate::domain::{ServerName, Warning};
+use crate::bridge::{NOTICES, Notice, OPS, Op};
+use crate::config::{Config, RefusedServer};
+pub use crate::domain::Interaction;
+use crate::domain::{Catalog, Message, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
-
-/// Whether somebody is there to be asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Interaction {
-    /// A face shows approvals and answers them.
-    Interactive,
-    /// What would ask is denied, and says which rule would allow it.
-    Headless,
-}
+use crate::session::SessionId;
 
 /// Everything the runtime starts from.
 #[derive(Debug, Clone)]
@@ -32,6 +34,8 @@ pub struct Setup {
     pub config: Config,
     /// Warnings of loading it, for the catalog.
     pub warnings: Vec<Warning>,
+    /// Servers whose entries were refused: shown as disabled, never connected.
+    pub refused: Vec<RefusedServer>,
     /// Where files go; `None` where there is no home: nothing is written then.
     pub paths: Option<Paths>,
     /// Whether somebody is there to be asked.
@@ -40,6 +44,29 @@ pub struct Setup {
     pub extra_rules: Vec<(ServerName, Rule)>,
     /// Only these servers are connected; `None` for all.
     pub only: Option<Vec<ServerName>>,
+    /// The conversation to go on with; `None` for a new one.
+    pub resume: Option<Vec<Message>>,
+    /// The session file that `resume` was read from and that is gone on with; `None` starts a new
+    /// file.
+    pub session: Option<SessionId>,
+}
+
+impl Setup {
+    /// A setup that writes no files, has no rules but those of the config and starts a new
+    /// conversation with all servers.
+    pub fn new(config: Config, interaction: Interaction) -> Self {
+        Self {
+            config,
+            warnings: Vec::new(),
+            refused: Vec::new(),
+            paths: None,
+            interaction,
+            extra_rules: Vec::new(),
+            only: None,
+            resume: None,
+            session: None,
+        }
+    }
 }
 
 /// The face's end of the two channels.
@@ -50,5 +77,28 @@ pub struct Handle {
     /// Notices from it; closed after [`Op::Quit`] once everything has ended.
     pub notices: mpsc::Receiver<Notice>,
     /// The first snapshot: every configured server, connecting or disabled.
-    pub catalog: Arc<crate::domain::Catalog>,
+    pub catalog: Arc<Catalog>,
+    ended: CancellationToken,
+}
+
+impl Handle {
+    /// Waits until the runtime has ended: after [`Op::Quit`], or once the face's ends of both
+    /// channels are gone. Bounded, because the runtime's own end is.
+    pub async fn join(&self) {
+        self.ended.cancelled().await;
+    }
+}
+
+/// Starts everything inside the current tokio runtime and returns at once: servers connect in the
+/// background.
+///
+/// # Panics
+///
+/// Outside a tokio runtime.
+pub fn start(setup: Setup) -> Handle {
+    let (ops, ops_end) = mpsc::channel(OPS);
+    let (notices_end, notices) = mpsc::channel(NOTICES);
+    let ended = CancellationToken::new();
+    let catalog = conductor::start(setup, ops_end, notices_end, ended.clone());
+    Handle { ops, notices, catalog, ended }
 }

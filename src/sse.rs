@@ -1,5 +1,6 @@
 //! Server-sent events, decoded by the WHATWG rules (PROTOCOL §3). Bytes in, events out.
 
 pub mod decoder;
+mod scan;
 
-pub use decoder::{Decoder, SseError, SseEvent};
+pub use decoder::{Decoder, EVENT_LIMIT, SseError, SseEvent};

@@ -1,9 +1,26 @@
 //! The one place where outside text becomes showable.
 //!
-//! Escape sequences are taken out, control and bidi characters made visible. [`Shown`] can only be
-//! made here; whatever draws or prints outside text takes a `Shown`.
+//! Running text ([`line`], [`block`]) loses its escape sequences whole, payload included; every other
+//! control, direction mark and zero-width character becomes visible, except joiners and variation
+//! selectors that do a job. What a decision depends on ([`strict_line`], [`strict_block`]) loses
+//! nothing: every character that cannot be seen is written out, so that two different texts never
+//! look the same by means of it; [`is_suspicious`] says in a sentence that there was such a thing.
+//!
+//! [`Shown`] can only be made here; whatever draws or prints outside text takes a `Shown`. No
+//! output holds a control character, except `\n` in blocks. Everything is linear in its input.
 
 use std::fmt;
+
+mod clean;
+mod escape;
+pub mod human;
+mod measure;
+mod nearest;
+mod suspect;
+
+pub use measure::{cut, width, wrap};
+pub use nearest::{distance, nearest};
+pub use suspect::{is_suspicious, is_suspicious_value};
 
 /// Text that may reach a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -28,44 +45,27 @@ impl fmt::Display for Shown {
 }
 
 /// One line of running text: no line break, no escape, controls visible; joiners stay where they
-/// join.
+/// join. Line breaks and tabs become one space.
 pub fn line(raw: &str) -> Shown {
-    Shown(raw.to_owned())
+    Shown(clean::line(raw))
 }
 
-/// Running text of several lines: `\n` stays, tabs become spaces.
+/// Running text of several lines: `\n` stays, tabs become spaces up to the next multiple of eight
+/// columns, and of a line that was overwritten with carriage returns the last state is shown.
 pub fn block(raw: &str) -> Shown {
-    Shown(raw.to_owned())
+    Shown(clean::block(raw))
 }
 
 /// One line of a name, a URL or arguments: every invisible character is made visible.
 pub fn strict_line(raw: &str) -> Shown {
-    Shown(raw.to_owned())
+    Shown(clean::strict_line(raw))
 }
 
 /// Arguments and everything else an approval shows, on several lines: every invisible character is
 /// made visible, `\n` stays.
 pub fn strict_block(raw: &str) -> Shown {
-    Shown(raw.to_owned())
+    Shown(clean::strict_block(raw))
 }
 
-/// Columns that a clean text takes on the terminal.
-pub fn width(text: &str) -> usize {
-    unicode_width::UnicodeWidthStr::width(text)
-}
-
-/// Cuts to at most `columns`, between grapheme clusters; a cut text ends in `…`.
-pub fn cut(text: &str, columns: usize) -> String {
-    text.chars().take(columns).collect()
-}
-
-/// Breaks a clean text into rows of at most `columns`, at word boundaries where there are any.
-pub fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let _ = columns;
-    vec![text.to_owned()]
-}
-
-/// The entry of `known` that is nearest to `word`, if one is near enough to be meant.
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    known.into_iter().find(|candidate| candidate.eq_ignore_ascii_case(word))
-}
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,15 @@ use serde_json::{Map, Value};
 use super::call::Call;
 use super::tool::Tool;
 
+/// Whether somebody is there to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interaction {
+    /// A face shows approvals and answers them.
+    Interactive,
+    /// What would ask is denied, and says which rule would allow it.
+    Headless,
+}
+
 /// A question to the user about one call. Answered by the call's id.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Approval {

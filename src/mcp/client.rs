@@ -1,9 +1,37 @@
-//! One actor per server: HTTP, MCP session, requests in flight.
+//! One actor per server: it owns the link, the MCP session and everything in flight.
+//!
+//! All work is futures inside the actor; nothing is spawned and nothing wakes up while there is
+//! nothing to do. The actor itself never waits for the runtime: what it has to report stands in a
+//! queue of its own. Every call is settled exactly once, also when the client ends.
 
-use tokio::sync::mpsc;
+mod call;
+mod connect;
+mod listen;
+mod shared;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::{Command, ServerEvent, ServerSpec};
+use super::era::Refusal;
+use super::wire::{Dialect, UPCALLS, Upcall};
+use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
+use crate::domain::{Era, ServerState, Source, Warning};
+use call::Request;
+use connect::{Failed, Found};
+use shared::{Link, Shared};
+
+/// Change notices that come within this time of one another make one listing.
+const DEBOUNCE: Duration = Duration::from_millis(200);
+/// Time for the good-byes: quitting must not hang (G5).
+const GOODBYE: Duration = Duration::from_millis(1500);
 
 /// Runs a server's client until [`Command::Shutdown`], the end of `commands`, or `cancel`.
 /// Connects at once; after a failure reconnects with backoff and on [`Command::Connect`].
@@ -13,6 +41,319 @@ pub async fn run(
     events: mpsc::Sender<ServerEvent>,
     cancel: CancellationToken,
 ) {
-    let _ = (spec, commands, events);
-    cancel.cancelled().await;
+    let (upcalls, from_streams) = mpsc::channel(UPCALLS);
+    let (link, seen) = watch::channel(Link::Connecting);
+    let shared = Arc::new(Shared::new(&spec, events.clone(), upcalls, seen));
+    let mut actor = Actor {
+        shared,
+        link,
+        jobs: FuturesUnordered::new(),
+        outbox: VecDeque::new(),
+        connecting: false,
+        listing: Listing::Idle,
+        era: None,
+        listed: false,
+        attempts: 0,
+        retry_at: None,
+        generation: 0,
+    };
+    actor.connect();
+    actor.serve(commands, from_streams, events, cancel).await;
+}
+
+/// What a job came to.
+enum Done {
+    Connected(Result<Box<Found>, Failed>),
+    Listed(Box<connect::ListOutcome>),
+    Waited,
+    Settled,
+}
+
+/// Where listing again stands: at most one runs and one more waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Listing {
+    Idle,
+    Waiting,
+    Running,
+    RunningAndAgain,
+}
+
+struct Actor {
+    shared: Arc<Shared>,
+    link: watch::Sender<Link>,
+    jobs: FuturesUnordered<BoxFuture<'static, Done>>,
+    outbox: VecDeque<ServerEventKind>,
+    connecting: bool,
+    listing: Listing,
+    era: Option<Era>,
+    listed: bool,
+    attempts: u32,
+    retry_at: Option<Instant>,
+    generation: u64,
+}
+
+impl Actor {
+    async fn serve(
+        &mut self,
+        mut commands: mpsc::Receiver<Command>,
+        mut upcalls: mpsc::Receiver<Upcall>,
+        events: mpsc::Sender<ServerEvent>,
+        cancel: CancellationToken,
+    ) {
+        loop {
+            let retry_at = self.retry_at;
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => break,
+                permit = events.reserve(), if !self.outbox.is_empty() => match permit {
+                    Ok(permit) => self.report(permit),
+                    Err(_closed) => break,
+                },
+                command = commands.recv() => match command {
+                    None | Some(Command::Shutdown) => break,
+                    Some(command) => self.command(command),
+                },
+                Some(upcall) = upcalls.recv() => self.upcall(upcall),
+                Some(done) = self.jobs.next(), if !self.jobs.is_empty() => self.done(done),
+                () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => {
+                    self.connect();
+                }
+            }
+        }
+        self.end(upcalls).await;
+    }
+
+    fn report(&mut self, permit: mpsc::Permit<'_, ServerEvent>) {
+        if let Some(kind) = self.outbox.pop_front() {
+            permit.send(ServerEvent { server: self.shared.wire.server.clone(), kind });
+        }
+    }
+
+    fn tell(&mut self, kind: ServerEventKind) {
+        self.outbox.push_back(kind);
+    }
+
+    fn command(&mut self, command: Command) {
+        match command {
+            Command::Connect => {
+                self.attempts = 0;
+                self.connect();
+            }
+            Command::Refresh => self.refresh(),
+            Command::Call { call, tool, arguments, cancel, reply } => {
+                if self.retry_at.is_some() && self.listed {
+                    self.connect();
+                }
+                let request = Request { call, tool, arguments, cancel, reply };
+                self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
+            }
+            Command::Shutdown => {}
+        }
+    }
+
+    fn upcall(&mut self, upcall: Upcall) {
+        match upcall {
+            Upcall::ToolsChanged => self.refresh_soon(),
+            Upcall::Post(message, dialect) => self.post(message, dialect),
+            Upcall::SessionLost(generation) if generation == self.generation => self.connect(),
+            Upcall::Gone(generation) if generation == self.generation => {
+                self.era = None;
+                self.connect();
+            }
+            // Somebody else noticed it earlier.
+            Upcall::SessionLost(_) | Upcall::Gone(_) => {}
+        }
+    }
+
+    fn start<T: 'static>(
+        &mut self,
+        job: impl Future<Output = T> + Send + 'static,
+        done: impl FnOnce(T) -> Done + Send + 'static,
+    ) {
+        self.jobs.push(Box::pin(async move { done(job.await) }));
+    }
+
+    /// The same for work that means nothing any more once the client ends.
+    fn start_until_end<T: 'static>(
+        &mut self,
+        job: impl Future<Output = T> + Send + 'static,
+        done: impl FnOnce(T) -> Done + Send + 'static,
+    ) {
+        let closing = self.shared.closing.clone();
+        let job = async move { closing.run_until_cancelled(job).await };
+        self.start(job, |ended| ended.map_or(Done::Settled, done));
+    }
+
+    fn post(&mut self, message: serde_json::Value, dialect: Dialect) {
+        let shared = Arc::clone(&self.shared);
+        self.start(async move { shared.post(&message, &dialect).await }, |()| Done::Settled);
+    }
+
+    /// Connects anew. Whoever needs the link waits for it meanwhile.
+    fn connect(&mut self) {
+        self.retry_at = None;
+        if std::mem::replace(&mut self.connecting, true) {
+            return;
+        }
+        self.generation += 1;
+        self.link.send_replace(Link::Connecting).part();
+        if !self.listed {
+            self.tell(ServerEventKind::State(ServerState::Connecting));
+        }
+        let job = connect::run(Arc::clone(&self.shared), self.era, self.generation);
+        self.start_until_end(job, Done::Connected);
+    }
+
+    fn refresh(&mut self) {
+        let link = self.link.borrow().clone();
+        match link {
+            Link::Up(_) if matches!(self.listing, Listing::Running | Listing::RunningAndAgain) => {
+                self.listing = Listing::RunningAndAgain;
+            }
+            Link::Up(conn) => {
+                self.listing = Listing::Running;
+                let job = connect::list_again(Arc::clone(&self.shared), conn);
+                self.start_until_end(job, |listed| Done::Listed(Box::new(listed)));
+            }
+            // Connecting lists too.
+            Link::Connecting => {}
+            Link::Down(_) => self.connect(),
+        }
+    }
+
+    fn refresh_soon(&mut self) {
+        match self.listing {
+            Listing::Idle => {
+                self.listing = Listing::Waiting;
+                self.start_until_end(sleep(DEBOUNCE), |()| Done::Waited);
+            }
+            Listing::Running => self.listing = Listing::RunningAndAgain,
+            Listing::Waiting | Listing::RunningAndAgain => {}
+        }
+    }
+
+    fn done(&mut self, done: Done) {
+        match done {
+            Done::Connected(Ok(found)) => self.connected(*found),
+            Done::Connected(Err(failed)) => self.failed(failed),
+            Done::Listed(listed) => self.listed_again(*listed),
+            Done::Waited if self.listing == Listing::Waiting => {
+                self.listing = Listing::Idle;
+                self.refresh();
+            }
+            Done::Waited | Done::Settled => {}
+        }
+    }
+
+    fn connected(&mut self, found: Found) {
+        self.connecting = false;
+        self.attempts = 0;
+        let conn = Arc::new(found.conn);
+        self.era = Some(conn.dialect.era);
+        self.stages(found.stages);
+        self.tell(ServerEventKind::Connected(conn.described()));
+        for remark in &conn.remarks {
+            let message = format!("The server is usable, but {remark}.");
+            let source = Source::Server(self.shared.wire.server.clone());
+            self.tell(ServerEventKind::Warned(Warning::new(source, message, "")));
+        }
+        if conn.dialect.era == Era::Legacy {
+            self.start(listen::run(Arc::clone(&self.shared), Arc::clone(&conn)), |()| {
+                Done::Settled
+            });
+        }
+        self.link.send_replace(Link::Up(conn));
+        self.take_list(found.list);
+    }
+
+    fn stages(&mut self, stages: Vec<(crate::domain::Stage, Duration)>) {
+        for (stage, took) in stages {
+            self.tell(ServerEventKind::Stage { stage, took });
+        }
+    }
+
+    fn take_list(&mut self, list: connect::List) {
+        self.listed = true;
+        self.shared.set_headers(&list.tools);
+        if let Some(why) = list.cut {
+            let source = Source::Server(self.shared.wire.server.clone());
+            let message = format!("Its list of tools was cut: {why}.");
+            let advice = "The tools read so far are offered; its makers may want to know.";
+            self.tell(ServerEventKind::Warned(Warning::new(source, message, advice)));
+        }
+        let tools = list.tools.into_iter().map(|tool| tool.definition).collect();
+        self.tell(ServerEventKind::Tools { tools, dropped: list.dropped });
+        self.tell(ServerEventKind::State(ServerState::Ready));
+    }
+
+    fn listed_again(&mut self, outcome: connect::ListOutcome) {
+        let again = self.listing == Listing::RunningAndAgain;
+        self.listing = Listing::Idle;
+        match outcome {
+            Ok(list) => self.take_list(list),
+            Err(fault) => {
+                let reason = format!("The tools could not be listed again: {fault}");
+                self.tell(ServerEventKind::State(ServerState::Degraded { reason }));
+            }
+        }
+        if again {
+            self.refresh_soon();
+        }
+    }
+
+    fn failed(&mut self, failed: Failed) {
+        self.connecting = false;
+        let (state, reason, again) = match failed {
+            Failed::Auth(reason) => {
+                (ServerState::NeedsAuth { reason: reason.clone() }, reason, None)
+            }
+            Failed::Refused(Refusal { stage, reason, retry }, after) => {
+                let again = retry.then_some(after);
+                let state = if self.listed && retry {
+                    ServerState::Degraded { reason: reason.clone() }
+                } else {
+                    ServerState::Failed { stage, reason: reason.clone() }
+                };
+                (state, reason, again)
+            }
+        };
+        if let Some(hint) = again {
+            self.attempts = self.attempts.saturating_add(1);
+            let wait = retry::backoff(self.attempts, hint, fastrand::f64());
+            self.retry_at = Some(Instant::now() + wait);
+        }
+        self.tell(ServerEventKind::State(state));
+        self.link.send_replace(Link::Down(Arc::from(reason)));
+    }
+
+    /// Settles every call, says good-bye where the era wants it, and is done within
+    /// [`GOODBYE`].
+    async fn end(&mut self, mut upcalls: mpsc::Receiver<Upcall>) {
+        self.shared.closing.cancel();
+        let shared = Arc::clone(&self.shared);
+        let last = self.link.send_replace(Link::Down(Arc::from("The client has ended.")));
+        last.part();
+        let goodbye = async {
+            let posts = async {
+                loop {
+                    tokio::select! {
+                        Some(upcall) = upcalls.recv() => if let Upcall::Post(message, dialect) = upcall {
+                            self.post(message, dialect);
+                        },
+                        done = self.jobs.next() => if done.is_none() { break },
+                    }
+                }
+                while let Ok(Upcall::Post(message, dialect)) = upcalls.try_recv() {
+                    shared.post(&message, &dialect).await;
+                }
+            };
+            posts.await;
+            if let Link::Up(conn) = &last {
+                shared.wire.end_session(&conn.dialect).await;
+            }
+        };
+        if timeout(GOODBYE, goodbye).await.is_err() {
+            tracing::debug!(server = %self.shared.wire.server, "the server did not answer the good-bye");
+        }
+    }
 }

@@ -5,8 +5,11 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::rule::Rule;
-use crate::domain::{Mode, ServerName, Tool, ToolId};
+use super::limits::{CallLog, Grant};
+use super::matching::{self, Fit};
+use super::rule::{Pattern, Rate, Rule};
+use crate::config::PinMode;
+use crate::domain::{Mode, PinState, ServerName, Tool, ToolId};
 
 /// Why a decision is as it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,8 @@ pub enum Because {
     Grant,
     /// A rule.
     Rule(Box<Rule>),
+    /// A rule that would let it run, or forbid it, may or may not fit these arguments.
+    Undecided(Box<Rule>),
     /// The server's own mode.
     ServerMode,
     /// The global mode.
@@ -36,6 +41,16 @@ pub struct Decision {
     pub because: Because,
 }
 
+impl Decision {
+    fn new(verdict: Mode, because: Because) -> Self {
+        Self { verdict, because }
+    }
+
+    fn ask(because: Because) -> Self {
+        Self::new(Mode::Ask, because)
+    }
+}
+
 /// Modes and rules of one server.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ServerPolicy {
@@ -53,28 +68,182 @@ pub struct Policy {
     pub global: Option<Mode>,
     /// By server.
     pub servers: HashMap<ServerName, ServerPolicy>,
-    grants: HashMap<ToolId, String>,
+    /// What a changed definition does.
+    pub pins: PinMode,
+    wide_rules: Vec<(Pattern, Rule)>,
+    grants: HashMap<ToolId, Grant>,
+    log: CallLog,
+}
+
+/// A rule as it applies to a server: by itself, or by a pattern over server names.
+#[derive(Clone, Copy)]
+struct Applied<'a> {
+    rule: &'a Rule,
+    servers: Option<&'a Pattern>,
 }
 
 impl Policy {
     /// A policy without grants.
     pub fn new(global: Mode, servers: HashMap<ServerName, ServerPolicy>) -> Self {
-        Self { global: Some(global), servers, grants: HashMap::new() }
+        Self { global: Some(global), servers, ..Self::default() }
+    }
+
+    /// Adds a rule for all servers whose name fits, before the rules of the servers themselves and
+    /// after those added before.
+    pub fn add_global_rule(&mut self, server: Pattern, rule: Rule) {
+        self.wide_rules.push((server, rule));
+    }
+
+    /// The rules for all servers whose name fits, in order.
+    pub fn global_rules(&self) -> impl Iterator<Item = (&Pattern, &Rule)> {
+        self.wide_rules.iter().map(|(server, rule)| (server, rule))
     }
 
     /// Allows a tool, with this definition, for the rest of the run.
     pub fn grant(&mut self, tool: &Tool) {
-        self.grants.insert(tool.id.clone(), tool.pin.clone());
+        self.grant_within(tool, None, None);
+    }
+
+    /// Allows a tool, with this definition, until a time and so often.
+    pub fn grant_within(&mut self, tool: &Tool, until: Option<Instant>, rate: Option<Rate>) {
+        self.grants.insert(tool.id.clone(), Grant { pin: tool.pin.clone(), until, rate });
+    }
+
+    /// Takes a grant back.
+    pub fn revoke(&mut self, tool: &ToolId) {
+        self.grants.remove(tool);
+    }
+
+    /// Puts a rule that the user just wrote before the server's others.
+    pub fn remember(&mut self, server: &ServerName, rule: Rule) {
+        self.servers.entry(server.clone()).or_default().rules.insert(0, rule);
+    }
+
+    /// Notes that a call was let through, for the rates. Call it once a call, whoever allowed it.
+    pub fn record(&mut self, tool: &Tool, now: Instant) {
+        self.log.record(&tool.id, now);
     }
 
     /// Decides about one call. Strictest on doubt; a matching *deny* beats everything.
     pub fn decide(&self, tool: &Tool, arguments: &Map<String, Value>, now: Instant) -> Decision {
-        let _ = (tool, arguments, now);
-        Decision { verdict: Mode::Ask, because: Because::UnknownServer }
+        self.judge(tool, arguments, Some(now))
     }
 
-    /// Decides about a tool whose arguments are not known yet: what the catalog shows.
+    /// Decides about a tool whose arguments are not known yet: what the catalog shows. Rates and
+    /// ends of grants are left out of it.
     pub fn preview(&self, tool: &Tool) -> Decision {
-        self.decide(tool, &Map::new(), Instant::now())
+        self.judge(tool, &Map::new(), None)
+    }
+
+    fn judge(&self, tool: &Tool, arguments: &Map<String, Value>, now: Option<Instant>) -> Decision {
+        let fits = |applied: &Applied<'_>| {
+            matching::rule(applied.rule, tool, arguments, applied.servers.is_some())
+        };
+        let mut denials = self.rules(tool).filter(|applied| applied.rule.permissions == Mode::Deny);
+        if let Some(denial) = denials.find(|applied| fits(applied) == Fit::Yes) {
+            return Decision::new(Mode::Deny, Because::Rule(Box::new(denial.rule.clone())));
+        }
+        if self.pins == PinMode::Block && tool.pin_state == PinState::Changed {
+            return Decision::new(Mode::Deny, Because::PinChanged);
+        }
+        let Some(server) = self.servers.get(&tool.id.server) else {
+            return Decision::ask(Because::UnknownServer);
+        };
+        let grant = self.grants.get(&tool.id).filter(|grant| grant.pin == tool.pin);
+        let ended = match grant.map(|grant| self.end_of(grant, &tool.id, now)) {
+            Some(None) => return Decision::new(Mode::Auto, Because::Grant),
+            Some(Some(why)) => Some(why),
+            None => None,
+        };
+        let decision = self.by_rule_or_mode(tool, server, now, fits);
+        match ended {
+            Some(why) if decision.verdict != Mode::Deny => Decision::ask(Because::Limit(why)),
+            _ => decision,
+        }
+    }
+
+    fn by_rule_or_mode(
+        &self,
+        tool: &Tool,
+        server: &ServerPolicy,
+        now: Option<Instant>,
+        fits: impl Fn(&Applied<'_>) -> Fit,
+    ) -> Decision {
+        let mut doubt = None;
+        let mut first = None;
+        for applied in self.rules(tool) {
+            match fits(&applied) {
+                Fit::Yes => {
+                    first = Some(applied);
+                    break;
+                }
+                Fit::Doubt => doubt = doubt.or(Some(applied.rule)),
+                Fit::No => {}
+            }
+        }
+        let decision = match (first, server.mode) {
+            (Some(applied), _) => {
+                let because = Because::Rule(Box::new(applied.rule.clone()));
+                Decision::new(applied.rule.permissions, because)
+            }
+            (None, Some(mode)) => Decision::new(mode, Because::ServerMode),
+            (None, None) => Decision::new(self.global.unwrap_or(Mode::Ask), Because::GlobalMode),
+        };
+        if decision.verdict != Mode::Auto {
+            return decision;
+        }
+        self.held_back(tool, first, doubt, now).map_or(decision, Decision::ask)
+    }
+
+    /// What turns an *auto* into an *ask*.
+    fn held_back(
+        &self,
+        tool: &Tool,
+        by: Option<Applied<'_>>,
+        doubt: Option<&Rule>,
+        now: Option<Instant>,
+    ) -> Option<Because> {
+        if let Some(rule) = doubt {
+            return Some(Because::Undecided(Box::new(rule.clone())));
+        }
+        // A rule bound to this very definition is an answer to the change.
+        let bound = by.is_some_and(|applied| applied.rule.pin.is_some());
+        if tool.pin_state == PinState::Changed && self.pins != PinMode::Off && !bound {
+            return Some(Because::PinChanged);
+        }
+        let applied = by?;
+        let rate = applied.rule.max_calls?;
+        let scope = |id: &ToolId| {
+            let server = match applied.servers {
+                Some(servers) => servers.matches(id.server.as_str()),
+                None => id.server == tool.id.server,
+            };
+            server && applied.rule.tool.matches(id.tool.as_str())
+        };
+        self.log.used_up(rate, now?, scope).then(|| {
+            Because::Limit(format!("the limit of {rate} calls was reached of {}", applied.rule))
+        })
+    }
+
+    /// Why a grant no longer holds.
+    fn end_of(&self, grant: &Grant, tool: &ToolId, now: Option<Instant>) -> Option<String> {
+        let now = now?;
+        if grant.until.is_some_and(|until| now >= until) {
+            return Some("the time of the session grant is over".to_owned());
+        }
+        let rate = grant.rate?;
+        self.log
+            .used_up(rate, now, |id| id == tool)
+            .then(|| format!("the limit of {rate} calls of the session grant was reached"))
+    }
+
+    fn rules<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = Applied<'a>> {
+        let wide = self
+            .wide_rules
+            .iter()
+            .filter(|(servers, _)| servers.matches(tool.id.server.as_str()))
+            .map(|(servers, rule)| Applied { rule, servers: Some(servers) });
+        let own = self.servers.get(&tool.id.server).into_iter().flat_map(|server| &server.rules);
+        wide.chain(own.map(|rule| Applied { rule, servers: None }))
     }
 }

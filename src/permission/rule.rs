@@ -5,12 +5,38 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::domain::Mode;
+use crate::domain::{Mode, Tool};
 
 /// A pattern over original names or argument text: `*` matches any run of characters, `/` and
 /// line breaks included; everything else matches itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pattern(pub String);
+
+impl Pattern {
+    /// Whether the whole of `text` fits.
+    pub fn matches(&self, text: &str) -> bool {
+        let mut pieces = self.0.split('*');
+        let Some(mut rest) = pieces.next().and_then(|head| text.strip_prefix(head)) else {
+            return false;
+        };
+        let Some(tail) = pieces.next_back() else {
+            return rest.is_empty();
+        };
+        for piece in pieces {
+            let Some((_, after)) = rest.split_once(piece) else {
+                return false;
+            };
+            // An empty piece (`**`) is found before the first character and takes nothing.
+            rest = after;
+        }
+        rest.ends_with(tail)
+    }
+
+    /// Whether it can only match one text.
+    pub fn is_literal(&self) -> bool {
+        !self.0.contains('*')
+    }
+}
 
 /// What an argument must be for a rule to match.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,4 +84,39 @@ pub struct Rule {
     pub pin: Option<String>,
     /// Where it is written.
     pub origin: RuleOrigin,
+}
+
+impl Rule {
+    /// A rule without conditions, as given on the command line.
+    pub fn new(tool: Pattern, permissions: Mode) -> Self {
+        Self {
+            tool,
+            when: Vec::new(),
+            read_only: None,
+            permissions,
+            max_calls: None,
+            pin: None,
+            origin: RuleOrigin { file: None, line: None },
+        }
+    }
+
+    /// The rule that *always* writes: this tool, with this definition, and nothing else.
+    pub fn always(tool: &Tool) -> Self {
+        let name = Pattern(tool.id.tool.as_str().to_owned());
+        Self { pin: Some(tool.pin.clone()), ..Self::new(name, Mode::Auto) }
+    }
+
+    /// Reads a rule of the command line, `server/tool` in original names, `*` allowed in both. The
+    /// first `/` separates: a tool's name may hold more of them. Returns the server's pattern and
+    /// the rule.
+    pub fn parse_cli(text: &str, permissions: Mode) -> Result<(Pattern, Self), String> {
+        match text.split_once('/') {
+            Some((server, tool)) if !server.is_empty() && !tool.is_empty() => {
+                Ok((Pattern(server.to_owned()), Self::new(Pattern(tool.to_owned()), permissions)))
+            }
+            _ => Err(format!(
+                "“{text}” is no rule: write server/tool in original names, such as github/get_me or github/*"
+            )),
+        }
+    }
 }

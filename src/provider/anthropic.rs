@@ -1,1 +1,61 @@
 //! Messages: conversation in, JSON out; stream in, events out. Pure.
+//!
+//! Thinking blocks are handed back exactly as they came: the `signature` of a message's reasoning
+//! holds them as a JSON list. What stays the same from request to request is marked for caching.
+
+mod request;
+mod stream;
+
+use serde_json::Value;
+use url::Url;
+
+use super::openai::{Omit, Sent};
+use super::rename::Renames;
+use super::{Decoder, ModelRequest};
+use crate::config::ModelConfig;
+use crate::domain::turn::Reasoning;
+
+/// The protocol's version, sent as `anthropic-version`.
+pub const VERSION: &str = "2023-06-01";
+/// The member that reasoning of this protocol is marked with.
+const FIELD: &str = "thinking";
+
+/// The request in the endpoint's dialect.
+pub fn request(request: &ModelRequest, config: &ModelConfig, omit: Omit) -> Sent {
+    request::build(request, config, omit)
+}
+
+/// A decoder for the answer to a request. `seed` makes made-up ids unique.
+pub fn decoder(_config: &ModelConfig, renames: Renames, seed: u64) -> Decoder {
+    Decoder::new(Box::new(stream::Blocks::new(renames, seed)))
+}
+
+/// Where requests go.
+pub(super) fn url(base: &Url) -> Url {
+    below(base, "messages")
+}
+
+/// `base` with `path` below its `/v1`, which may be left out of the base.
+pub(super) fn below(base: &Url, path: &str) -> Url {
+    let trimmed = base.path().trim_end_matches('/');
+    let root = trimmed.strip_suffix("/messages").unwrap_or(trimmed);
+    let root = root.strip_suffix("/v1").unwrap_or(root);
+    let mut url = base.clone();
+    url.set_path(&format!("{root}/v1/{path}"));
+    url
+}
+
+/// The blocks that were kept beside a message's reasoning.
+fn kept_blocks(reasoning: &Reasoning) -> Vec<Value> {
+    if reasoning.field != FIELD {
+        return Vec::new();
+    }
+    reasoning
+        .signature
+        .as_deref()
+        .and_then(|kept| serde_json::from_str(kept).ok())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,253 @@
 //! From what servers list to what the catalog holds: filters, names, pins, prices. Pure.
+//!
+//! What depends on one definition alone is worked out once, when it is listed ([`Listed`]);
+//! [`assemble`] then only compares and can be done anew for all servers whenever one of them
+//! changes: model names are unique across all of them.
+
+mod remarks;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::config::{McpConfig, PinMode, ServerConfig};
+use crate::domain::turn::estimate_tokens;
+use crate::domain::{
+    FilteredTool, Mode, ModelName, Source, Tool, ToolDefinition, ToolId, ToolName, Warning, name,
+};
+use crate::domain::{PinState, ServerName};
+use crate::permission::{Pattern, Policy, Rule, ServerPolicy};
+use crate::pin::{self, Pins};
+use crate::redact;
+use crate::schema::{binary, check};
+
+pub use remarks::stray_rules;
+
+/// The tools that the program itself offers to the model: no server's tool gets their names.
+const BUILT_IN: [(&str, &str); 2] = [("mini_me", "read_result"), ("mini_me", "search_result")];
+
+/// A definition with what follows from it alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The definition.
+    pub definition: Arc<ToolDefinition>,
+    /// Its fingerprint.
+    pub pin: String,
+    /// What description and schema cost in a model request, in tokens.
+    pub tokens: u64,
+    fault: Option<Fault>,
+}
+
+/// Why a definition cannot be offered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Fault {
+    /// Its schema is none that arguments could fit.
+    Schema(String),
+    /// It needs bytes in this parameter.
+    Binary(String),
+}
+
+impl Listed {
+    /// Works out everything that follows from the definition.
+    pub fn new(definition: impl Into<Arc<ToolDefinition>>) -> Self {
+        let definition = definition.into();
+        let schema = &definition.input_schema;
+        let fault = check::schema_fault(schema)
+            .map(Fault::Schema)
+            .or_else(|| binary::binary_parameter(schema).map(Fault::Binary));
+        let tokens =
+            estimate_tokens(&definition.description) + estimate_tokens(&schema.to_string());
+        Self { pin: pin::fingerprint(&definition), tokens, fault, definition }
+    }
+
+    /// The same for a whole list.
+    pub fn all(definitions: impl IntoIterator<Item = ToolDefinition>) -> Vec<Self> {
+        definitions.into_iter().map(Self::new).collect()
+    }
+}
+
+/// What is known of one server.
+#[derive(Debug, Clone, Copy)]
+pub struct Input<'a> {
+    /// How it is configured.
+    pub config: &'a ServerConfig,
+    /// What it lists, in its order; `None` while nothing is known.
+    pub listed: Option<&'a [Listed]>,
+    /// Tools that were dropped on reading the list: name (as far as known) and reason.
+    pub dropped: &'a [(String, String)],
+    /// Tools that the user switched off for this run.
+    pub disabled: &'a [ToolName],
+}
+
+/// What the catalog holds of one server's tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Assembled {
+    /// Tools on offer, in the server's order.
+    pub tools: Vec<Arc<Tool>>,
+    /// Tools not on offer.
+    pub filtered: Vec<FilteredTool>,
+    /// What the user should know about them.
+    pub warnings: Vec<Warning>,
+    /// Fingerprint of everything the server lists; empty while nothing is known.
+    pub set_pin: String,
+}
+
+/// The key under which a server's tools are pinned: its URL without user info and query.
+pub fn endpoint(config: &ServerConfig) -> String {
+    redact::url(&config.url)
+}
+
+/// The policy of a config: rules of the command line (`extra`, by server pattern) first, then those
+/// that were remembered, then those of the file.
+pub fn policy(
+    config: &McpConfig,
+    remembered: &[(ServerName, Rule)],
+    extra: &[(ServerName, Rule)],
+) -> Policy {
+    let own = |server: &ServerConfig| {
+        let remembered = remembered.iter().filter(|(name, _)| *name == server.name);
+        let rules = remembered.map(|(_, rule)| rule).chain(&server.rules).cloned().collect();
+        (server.name.clone(), ServerPolicy { mode: server.permissions, rules })
+    };
+    let mut policy = Policy::new(config.permissions, config.servers.iter().map(own).collect());
+    policy.pins = config.pins;
+    for (server, rule) in extra {
+        policy.add_global_rule(Pattern(server.as_str().to_owned()), rule.clone());
+    }
+    policy
+}
+
+/// Puts together what all servers list. The result has one entry for each input, in its order.
+pub fn assemble(inputs: &[Input<'_>], policy: &Policy, pins: &Pins) -> Vec<Assembled> {
+    let sorted: Vec<Sorted<'_>> = inputs.iter().map(Sorted::new).collect();
+    let mut ids: Vec<ToolId> =
+        sorted.iter().flat_map(|sorted| sorted.offered.iter().map(|(id, _)| id)).cloned().collect();
+    ids.extend(BUILT_IN.map(|(server, tool)| ToolId::new(server, tool)));
+    let (names, collisions) = name::model_names(&ids);
+    let mut names = names.into_iter();
+    let mut assembled: Vec<Assembled> = inputs
+        .iter()
+        .zip(sorted)
+        .map(|(input, sorted)| {
+            let names: Vec<ModelName> = names.by_ref().take(sorted.offered.len()).collect();
+            offer(input, sorted, names, policy, pins)
+        })
+        .collect();
+    for set in collisions {
+        let servers: HashSet<&ServerName> = set.iter().map(|id| &id.server).collect();
+        for (input, assembled) in inputs.iter().zip(&mut assembled) {
+            if servers.contains(&input.config.name) {
+                assembled.warnings.push(remarks::collision(&input.config.name, &set));
+            }
+        }
+    }
+    assembled
+}
+
+/// One server's list, sorted into what is offered and what is not.
+struct Sorted<'a> {
+    offered: Vec<(ToolId, &'a Listed)>,
+    filtered: Vec<FilteredTool>,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> Sorted<'a> {
+    fn new(input: &Input<'a>) -> Self {
+        let mut sorted = Self { offered: Vec::new(), filtered: Vec::new(), warnings: Vec::new() };
+        sorted.dropped(input);
+        let mut seen = HashSet::new();
+        for listed in input.listed.unwrap_or_default() {
+            let id =
+                ToolId { server: input.config.name.clone(), tool: listed.definition.name.clone() };
+            if seen.insert(&listed.definition.name) {
+                sorted.sort(input.config, id, listed);
+            } else {
+                sorted.warnings.push(Warning::new(
+                    Source::Tool(id),
+                    "the server lists this tool more than once",
+                    "The first definition is used; tell whoever runs the server.",
+                ));
+            }
+        }
+        sorted
+    }
+
+    fn dropped(&mut self, input: &Input<'_>) {
+        for (name, reason) in input.dropped {
+            let id = ToolId::new(input.config.name.clone(), name.as_str());
+            self.filtered.push(FilteredTool { name: id.tool.clone(), reason: reason.clone() });
+            self.warnings.push(Warning::new(
+                Source::Tool(id),
+                format!("this tool is not offered: {reason}"),
+                "Tell whoever runs the server; its other tools are not affected.",
+            ));
+        }
+    }
+
+    fn sort(&mut self, config: &ServerConfig, id: ToolId, listed: &'a Listed) {
+        let reason = by_config(config, id.tool.as_str()).or_else(|| {
+            let fault = listed.fault.as_ref()?;
+            self.warnings.push(remarks::fault(&id, fault));
+            Some(remarks::reason(fault))
+        });
+        match reason {
+            Some(reason) => self.filtered.push(FilteredTool { name: id.tool, reason }),
+            None => self.offered.push((id, listed)),
+        }
+    }
+}
+
+/// Why the config does not want a tool. Patterns speak of original names.
+fn by_config(config: &ServerConfig, tool: &str) -> Option<String> {
+    let wanted = config.tools.as_ref();
+    if wanted.is_some_and(|wanted| !wanted.iter().any(|pattern| pattern.matches(tool))) {
+        return Some("not among the `tools` of this server in the config".to_owned());
+    }
+    let pattern = config.exclude_tools.iter().find(|pattern| pattern.matches(tool))?;
+    Some(format!("excluded by `excludeTools: {pattern}` in the config"))
+}
+
+fn offer(
+    input: &Input<'_>,
+    sorted: Sorted<'_>,
+    names: Vec<ModelName>,
+    policy: &Policy,
+    pins: &Pins,
+) -> Assembled {
+    let endpoint = endpoint(input.config);
+    let tools: Vec<Arc<Tool>> = sorted
+        .offered
+        .into_iter()
+        .zip(names)
+        .map(|((id, listed), name)| {
+            let pin_state = pins.state(&endpoint, &id, &listed.pin);
+            let tokens = listed.tokens + estimate_tokens(name.as_str());
+            let mut tool = Tool {
+                disabled: input.disabled.contains(&id.tool),
+                id,
+                model_name: name,
+                definition: Arc::clone(&listed.definition),
+                pin: listed.pin.clone(),
+                pin_state,
+                permission: Mode::Ask,
+                tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+            };
+            tool.permission = policy.preview(&tool).verdict;
+            Arc::new(tool)
+        })
+        .collect();
+    let mut warnings = sorted.warnings;
+    warnings.extend(remarks::on_config(input));
+    warnings.extend(remarks::on_rules(input, policy));
+    if policy.pins != PinMode::Off {
+        warnings.extend(remarks::on_pins(&tools, policy.pins, pins, &endpoint));
+    }
+    let set_pin = input.listed.map(|listed| {
+        pin::set_fingerprint(
+            listed.iter().map(|tool| (tool.definition.name.as_str(), tool.pin.as_str())),
+        )
+    });
+    Assembled { tools, filtered: sorted.filtered, warnings, set_pin: set_pin.unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests;

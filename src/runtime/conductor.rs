@@ -1,1 +1,374 @@
-//! The conductor's loop.
+//! The conductor's loop: owns the agent and the hub, performs effects, tells the face.
+//!
+//! Operations come first, so that an interrupt is heard whatever else is going on. A face that is
+//! slow holds back the model's stream, nothing else. Nothing here waits for a server, the model or
+//! the disk: all of that happens in tasks which report back over bounded channels.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::coalesce::Outbox;
+use super::hub::{Hub, Report};
+use super::records::Records;
+use super::tasks::{Fault, Tasks};
+use super::work::{self, Inside, ModelReport};
+use super::{Setup, beginning, files, spec};
+use crate::agent::{Agent, Effect, Event};
+use crate::bridge::{Notice, Op};
+use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
+use crate::domain::{Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
+use crate::mcp::ServerEvent;
+use crate::paths::Paths;
+use crate::permission::Rule;
+use crate::provider::http::Provider;
+
+/// Room for outcomes of calls and news of the program's own tasks.
+const INSIDE: usize = 64;
+/// Room for reports of all servers together.
+const SERVER_EVENTS: usize = 256;
+/// Room for what the model says, before its stream is held back.
+const MODEL_REPORTS: usize = 64;
+/// How long servers and writers are given to end in order.
+const ENDING: Duration = Duration::from_secs(2);
+/// How long is waited for what still runs then.
+const LAST_WAIT: Duration = Duration::from_millis(200);
+
+/// Owner of everything that decides and of everything that is open.
+struct Conductor {
+    agent: Agent,
+    hub: Hub,
+    outbox: Outbox,
+    records: Records,
+    tasks: Tasks,
+    paths: Option<Paths>,
+    provider: Option<Provider>,
+    window_asked: bool,
+    inside: mpsc::Sender<Inside>,
+    reports: mpsc::Sender<ModelReport>,
+    model: Option<(TurnId, CancellationToken)>,
+    calls: HashMap<CallId, CancellationToken>,
+    ending: bool,
+}
+
+/// Everything the loop listens to.
+struct Ears {
+    ops: mpsc::Receiver<Op>,
+    inside: mpsc::Receiver<Inside>,
+    servers: mpsc::Receiver<ServerEvent>,
+    model: mpsc::Receiver<ModelReport>,
+    faults: mpsc::Receiver<Fault>,
+}
+
+/// Starts the loop and returns the first snapshot. `ended` is cancelled when all is over.
+pub(super) fn start(
+    setup: Setup,
+    ops: mpsc::Receiver<Op>,
+    notices: mpsc::Sender<Notice>,
+    ended: CancellationToken,
+) -> Arc<Catalog> {
+    let (tasks, faults) = Tasks::new();
+    let (inside, inside_end) = mpsc::channel(INSIDE);
+    let (server_events, servers) = mpsc::channel(SERVER_EVENTS);
+    let (reports, model) = mpsc::channel(MODEL_REPORTS);
+    let ears = Ears { ops, inside: inside_end, servers, model, faults };
+
+    let mut warnings = setup.warnings.clone();
+    let ca = spec::certificates(&setup.config.mcp, &mut warnings);
+    let remembered = beginning::remembered(setup.paths.as_ref(), &mut warnings);
+    let agent = beginning::agent(&setup, remembered.rules);
+    let hub = Hub::new(&setup, warnings, ca.clone(), remembered.pins, server_events, tasks.clone());
+    let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
+    let records = Records::new(&setup, &tasks, inside.clone());
+    let mut conductor = Conductor {
+        agent,
+        hub,
+        outbox: Outbox::default(),
+        records,
+        tasks,
+        paths: setup.paths,
+        provider,
+        window_asked: false,
+        inside,
+        reports,
+        model: None,
+        calls: HashMap::new(),
+        ending: false,
+    };
+    let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
+    // Its own set of tasks: the conductor waits for the others at the end.
+    let (outer, _) = Tasks::new();
+    outer.spawn("conductor", async move {
+        let _ended = ended.drop_guard();
+        conductor.run(ears, notices).await;
+    });
+    catalog
+}
+
+impl Conductor {
+    fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
+        let started = self.records.begin(resumed);
+        self.outbox.push(started);
+        self.hub.connect_all();
+        let catalog = self.hub.snapshot(self.agent.policy());
+        self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
+        catalog
+    }
+
+    async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        loop {
+            let due = self.hub.due();
+            tokio::select! {
+                biased;
+                op = ears.ops.recv() => match op {
+                    None | Some(Op::Quit) => break,
+                    Some(op) => self.asked(op),
+                },
+                room = notices.reserve(), if !self.outbox.is_empty() => match room {
+                    Ok(room) => if let Some(notice) = self.outbox.pop() { room.send(notice) },
+                    // Nobody is there any more.
+                    Err(_) => break,
+                },
+                Some(news) = ears.inside.recv() => self.heard_inside(news),
+                Some(fault) = ears.faults.recv() => self.task_failed(fault),
+                Some(event) = ears.servers.recv() => self.heard_server(event),
+                () = sleep_until(due), if due.is_some() => self.show_catalog(),
+                Some(report) = ears.model.recv(), if self.outbox.has_room() => {
+                    self.heard_model(report);
+                }
+            }
+        }
+        self.end(ears, notices).await;
+    }
+
+    fn asked(&mut self, op: Op) {
+        match op {
+            Op::Submit { text } => self.drive(Event::Submitted { text }),
+            Op::Answer { call, answer } => self.drive(Event::Answered { call, answer }),
+            Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
+            Op::Interrupt => self.drive(Event::Interrupted),
+            Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
+            Op::SetEnabled { target, on } => {
+                self.hub.set_enabled(&target, on);
+                // The next call must already find it so.
+                self.show_catalog();
+            }
+            Op::CallDirect { tool, arguments, consent } => {
+                self.drive(Event::CallDirect { tool, arguments, consent });
+            }
+            Op::NewSession => {
+                self.drive(Event::NewSession);
+                let started = self.records.begin(&[]);
+                self.outbox.push(started);
+            }
+            Op::Quit => {}
+        }
+    }
+
+    fn heard_inside(&mut self, news: Inside) {
+        match news {
+            Inside::CallDone { call, outcome } => {
+                self.calls.remove(&call);
+                self.drive(Event::CallDone { call, outcome });
+            }
+            Inside::Window(window) => {
+                let effects = self.agent.set_window(window);
+                self.perform_all(effects);
+            }
+            Inside::Warned(warning) => self.warn(warning),
+        }
+    }
+
+    fn heard_server(&mut self, event: ServerEvent) {
+        if let Report::Progress(call, progress) = self.hub.heard(event) {
+            self.drive(Event::Progressed { call, progress });
+        }
+    }
+
+    fn heard_model(&mut self, report: ModelReport) {
+        match report {
+            ModelReport::Said { turn, event } => self.drive(Event::Model { turn, event }),
+            ModelReport::Failed { turn, error } => self.drive(Event::ModelFailed { turn, error }),
+        }
+    }
+
+    fn task_failed(&mut self, fault: Fault) {
+        self.warn(Warning::new(
+            Source::Program,
+            format!("A part of the program stopped ({}): {}.", fault.task, fault.message),
+            "Please report this; the rest goes on.",
+        ));
+    }
+
+    fn warn(&mut self, warning: Warning) {
+        self.hub.warn(warning.clone());
+        self.outbox.push(Notice::Warned { warning });
+    }
+
+    fn show_catalog(&mut self) {
+        let catalog = self.hub.snapshot(self.agent.policy());
+        self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
+        self.drive(Event::CatalogChanged { catalog });
+        if let (Some(pins), Some(paths)) = (self.hub.pins_to_save(), self.paths.clone()) {
+            self.on_disk(move || files::merge_pins(&paths, &pins));
+        }
+    }
+
+    /// Tells the agent what happened and does what it asks for.
+    fn drive(&mut self, event: Event) {
+        let effects = self.agent.handle(event, Instant::now());
+        self.perform_all(effects);
+    }
+
+    fn perform_all(&mut self, effects: Vec<Effect>) {
+        let mut waiting = VecDeque::from(effects);
+        while let Some(effect) = waiting.pop_front() {
+            if let Some(event) = self.perform(effect) {
+                waiting.extend(self.agent.handle(event, Instant::now()));
+            }
+        }
+    }
+
+    /// Performs one effect; some have an answer at once.
+    fn perform(&mut self, effect: Effect) -> Option<Event> {
+        match effect {
+            Effect::AskModel { turn, request } => return self.ask_model(turn, request),
+            Effect::StopModel { turn } => self.stop_model(turn),
+            Effect::RunCall { call } => self.run_call(call),
+            Effect::StopCall { call } => {
+                if let Some(cancel) = self.calls.get(&call) {
+                    cancel.cancel();
+                }
+            }
+            Effect::Remember { server, rule } => self.remember(server, rule),
+            Effect::Audit(record) => self.records.audit(&record),
+            Effect::Save(event) => self.records.save(event),
+            Effect::Tell(notice) => self.outbox.push(notice),
+        }
+        None
+    }
+
+    fn ask_model(&mut self, turn: TurnId, request: ModelRequest) -> Option<Event> {
+        if self.ending {
+            return None;
+        }
+        let Some(provider) = self.provider.clone() else {
+            return Some(Event::ModelFailed { turn, error: no_model() });
+        };
+        if !self.window_asked {
+            self.window_asked = true;
+            let asking = work::ask_window(provider.clone(), self.inside.clone());
+            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
+        }
+        let cancel = self.tasks.quit().child_token();
+        self.model = Some((turn, cancel.clone()));
+        let asking = work::ask_model(provider, turn, request, self.reports.clone(), cancel);
+        self.tasks.spawn("model request", asking);
+        None
+    }
+
+    fn stop_model(&mut self, turn: TurnId) {
+        if let Some((_, cancel)) = self.model.take_if(|(asked, _)| *asked == turn) {
+            cancel.cancel();
+        }
+    }
+
+    fn run_call(&mut self, call: Arc<Call>) {
+        let cancel = self.tasks.quit().child_token();
+        self.calls.insert(call.id, cancel.clone());
+        self.hub.allowed(&call.tool);
+        let commands = self.hub.commands(&call.tool.server);
+        let carrying = work::carry(commands, call, cancel, self.inside.clone());
+        self.tasks.spawn("call", carrying);
+    }
+
+    fn remember(&mut self, server: ServerName, rule: Rule) {
+        self.hub.permissions_changed();
+        let Some(paths) = self.paths.clone() else { return };
+        self.on_disk(move || files::append_rule(&paths, &server, &rule));
+    }
+
+    /// Does something that waits for the disk, and warns if it fails.
+    fn on_disk<F>(&self, job: F)
+    where
+        F: FnOnce() -> Result<(), Warning> + Send + 'static,
+    {
+        self.tasks.spawn("writing", work::write(job, self.inside.clone()));
+    }
+
+    /// Ends in order, within bounds: the turn first, then servers and writers, the notices last.
+    async fn end(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.ending = true;
+        // The first asks what runs to stop, the second does not wait for it.
+        self.drive(Event::Interrupted);
+        self.drive(Event::Interrupted);
+        self.hub.shut_down();
+        if let Some((_, cancel)) = self.model.take() {
+            cancel.cancel();
+        }
+        let Self { tasks, mut outbox, records, inside, reports, hub, .. } = self;
+        drop((records, inside, reports, hub));
+        let flush = async {
+            while let Some(notice) = outbox.pop() {
+                if notices.send(notice).await.is_err() {
+                    break;
+                }
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            ended = tasks.wait(ENDING) => {
+                if !ended {
+                    tracing::warn!("some tasks did not end in time");
+                }
+            }
+            () = flush => {}
+            () = listen_on(&mut ears) => {}
+        }
+        tasks.quit().cancel();
+        tasks.wait(LAST_WAIT).await;
+        while let Some(notice) = outbox.pop() {
+            if notices.try_send(notice).is_err() {
+                break;
+            }
+        }
+    }
+}
+
+/// Takes what still comes, so that nobody waits for room. Never ends.
+async fn listen_on(ears: &mut Ears) {
+    loop {
+        tokio::select! {
+            Some(_) = ears.inside.recv() => {}
+            Some(_) = ears.servers.recv() => {}
+            Some(_) = ears.model.recv() => {}
+            else => std::future::pending().await,
+        }
+    }
+}
+
+async fn sleep_until(due: Option<tokio::time::Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Runs a future until it ends or the token is cancelled.
+async fn until(cancel: CancellationToken, work: impl Future<Output = ()>) {
+    tokio::select! {
+        () = cancel.cancelled() => {}
+        () = work => {}
+    }
+}
+
+fn no_model() -> ProviderError {
+    ProviderError {
+        kind: ProviderErrorKind::Unreachable,
+        message: "no model is configured; write a `model:` section (`mini-me-tui config init` makes a file to begin with), or try `--demo`".to_owned(),
+        retry_after: None,
+    }
+}

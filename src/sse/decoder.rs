@@ -1,6 +1,13 @@
 //! The decoder. No I/O, no clock; bounded; one pass over the bytes.
+//!
+//! Whole lines are handled straight from the pieces they come in; only a line that straddles two
+//! pieces is copied aside first. Every byte is looked at once, whatever the pieces.
 
+use std::borrow::Cow;
+use std::collections::VecDeque;
 use std::time::Duration;
+
+use super::scan;
 
 /// One dispatched event.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,21 +36,85 @@ pub enum SseError {
 /// Largest event by default, in bytes.
 pub const EVENT_LIMIT: usize = 16 * 1024 * 1024;
 
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
 /// Decodes one stream.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Decoder {
-    pending: Vec<u8>,
+    limit: usize,
+    /// The beginning of a line whose end has not come yet.
+    line: Vec<u8>,
+    /// Nothing but the first line may begin with a byte-order mark (S1).
+    first_line: bool,
+    /// The last byte was a CR that ended a line: an LF right after it belongs to it (S2).
+    after_cr: bool,
+    data: Option<String>,
+    event: String,
+    next_id: String,
+    last_id: String,
+    retry: Option<Duration>,
+    ready: VecDeque<SseEvent>,
+    fault: Fault,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    None,
+    Pending,
+    Told,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::new(EVENT_LIMIT)
+    }
 }
 
 impl Decoder {
     /// A decoder whose events may have `limit` bytes at most.
     pub fn new(limit: usize) -> Self {
-        Self { pending: Vec::with_capacity(limit.min(1)) }
+        Self {
+            limit,
+            line: Vec::new(),
+            first_line: true,
+            after_cr: false,
+            data: None,
+            event: String::new(),
+            next_id: String::new(),
+            last_id: String::new(),
+            retry: None,
+            ready: VecDeque::new(),
+            fault: Fault::None,
+        }
     }
 
-    /// Takes the next bytes of the stream, in whatever pieces they come.
+    /// Takes the next bytes of the stream, in whatever pieces they come. After a broken limit
+    /// nothing is taken any more.
     pub fn push(&mut self, bytes: &[u8]) {
-        self.pending.extend_from_slice(bytes);
+        let mut rest = bytes;
+        if self.after_cr && !rest.is_empty() {
+            self.after_cr = false;
+            rest = rest.strip_prefix(b"\n").unwrap_or(rest);
+        }
+        while self.fault == Fault::None && !rest.is_empty() {
+            let Some((line, ending, tail)) = scan::split_line(rest) else {
+                self.keep(rest);
+                return;
+            };
+            rest = self.after_line_end(ending, tail);
+            if self.line.is_empty() {
+                self.take_line(line);
+            } else {
+                self.keep(line);
+                let mut whole = std::mem::take(&mut self.line);
+                self.take_line(&whole);
+                whole.clear();
+                // A long line's room is given back; a short one's is used again.
+                if whole.capacity() <= 4096 {
+                    self.line = whole;
+                }
+            }
+        }
     }
 
     /// The next complete event, if there is one.
@@ -52,11 +123,136 @@ impl Decoder {
         reason = "more bytes may bring more events after None"
     )]
     pub fn next(&mut self) -> Option<Result<SseEvent, SseError>> {
+        if let Some(event) = self.ready.pop_front() {
+            return Some(Ok(event));
+        }
+        if self.fault == Fault::Pending {
+            self.fault = Fault::Told;
+            return Some(Err(SseError::TooLarge { limit: self.limit }));
+        }
         None
     }
 
-    /// The stream is at its end: what was left unfinished (the data so far), if anything.
-    pub fn finish(self) -> Option<String> {
-        None
+    /// The id to resume after, as of the last dispatch; empty if none (S5).
+    pub fn last_id(&self) -> &str {
+        &self.last_id
+    }
+
+    /// The latest `retry` value, also of an event without data (S4).
+    pub fn retry(&self) -> Option<Duration> {
+        self.retry
+    }
+
+    /// Whether the bytes so far end inside a line: such a line may have been cut anywhere.
+    pub fn inside_line(&self) -> bool {
+        !self.line.is_empty()
+    }
+
+    /// The stream is at its end: what was left unfinished (the data so far), if anything. By the
+    /// rules it is no event (S7); what to make of it is the caller's business.
+    pub fn finish(mut self) -> Option<String> {
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.take_line(&line);
+        }
+        self.data
+    }
+
+    /// Steps over the LF of a CR LF; where it has not come yet, remembers to.
+    fn after_line_end<'a>(&mut self, ending: u8, tail: &'a [u8]) -> &'a [u8] {
+        if ending != b'\r' {
+            return tail;
+        }
+        self.after_cr = tail.is_empty();
+        tail.strip_prefix(b"\n").unwrap_or(tail)
+    }
+
+    /// Puts a piece of a line aside until its end comes. Of a comment only the beginning is kept:
+    /// a keep-alive may be as long as it likes.
+    fn keep(&mut self, piece: &[u8]) {
+        if !self.first_line && self.line.first().or_else(|| piece.first()) == Some(&b':') {
+            self.line.clear();
+            self.line.push(b':');
+            return;
+        }
+        self.line.extend_from_slice(piece);
+        self.check_size();
+    }
+
+    fn check_size(&mut self) {
+        let size = self.data.as_ref().map_or(0, String::len)
+            + self.line.len()
+            + self.event.len()
+            + self.next_id.len();
+        if size > self.limit {
+            self.fault = Fault::Pending;
+            self.line = Vec::new();
+            self.data = None;
+        }
+    }
+
+    fn take_line(&mut self, line: &[u8]) {
+        let line = if std::mem::replace(&mut self.first_line, false) {
+            line.strip_prefix(BOM).unwrap_or(line)
+        } else {
+            line
+        };
+        if line.is_empty() {
+            self.dispatch();
+            return;
+        }
+        let (name, value) = scan::split_field(line);
+        match name {
+            b"data" => self.take_data(value),
+            b"event" => self.event = text(value).into_owned(),
+            b"id" if !value.contains(&0) => self.next_id = text(value).into_owned(),
+            b"retry" => self.take_retry(value),
+            _ => {}
+        }
+        self.check_size();
+    }
+
+    fn take_data(&mut self, value: &[u8]) {
+        // Looked at before it is copied: a piece may itself be larger than the limit.
+        if value.len() > self.limit {
+            self.fault = Fault::Pending;
+            self.data = None;
+            return;
+        }
+        match &mut self.data {
+            Some(data) => {
+                data.push('\n');
+                data.push_str(&text(value));
+            }
+            None => self.data = Some(text(value).into_owned()),
+        }
+    }
+
+    fn take_retry(&mut self, value: &[u8]) {
+        if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+            return;
+        }
+        // More digits than fit mean longer than anybody waits.
+        let millis = text(value).parse().unwrap_or(u64::MAX);
+        self.retry = Some(Duration::from_millis(millis));
+    }
+
+    fn dispatch(&mut self) {
+        if self.last_id != self.next_id {
+            self.last_id.clone_from(&self.next_id);
+        }
+        let event = std::mem::take(&mut self.event);
+        let Some(data) = self.data.take() else { return };
+        let event = if event.is_empty() { "message".to_owned() } else { event };
+        self.ready.push_back(SseEvent { event, data, id: self.last_id.clone(), retry: self.retry });
     }
 }
+
+/// S1: always UTF-8; what is not becomes U+FFFD. A line is decoded as a whole, so that no
+/// character is torn.
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(bytes)
+}
+
+#[cfg(test)]
+mod tests;

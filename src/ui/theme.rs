@@ -55,46 +55,78 @@ impl Theme {
             _ if no_color => Self::none(),
             ThemeName::None => Self::none(),
             ThemeName::Light => Self::light(),
-            ThemeName::Auto | ThemeName::Dark | ThemeName::Ansi => Self::dark(),
+            ThemeName::Ansi => Self::ansi(),
+            ThemeName::Auto | ThemeName::Dark => Self::dark(),
         }
     }
 
+    /// For dark backgrounds. Less important text is dimmed, not grey: bright black is the
+    /// background itself in some palettes.
     fn dark() -> Self {
         let plain = Style::new();
+        let bold = plain.add_modifier(Modifier::BOLD);
+        let dim = plain.add_modifier(Modifier::DIM);
         Self {
             text: plain,
-            muted: plain.fg(Color::DarkGray),
+            muted: dim,
             accent: plain.fg(Color::Cyan),
-            user: plain.fg(Color::Blue).add_modifier(Modifier::BOLD),
+            user: bold.fg(Color::LightBlue),
             server: plain.fg(Color::Magenta),
             good: plain.fg(Color::Green),
             caution: plain.fg(Color::Yellow),
-            danger: plain.fg(Color::Red),
+            danger: plain.fg(Color::LightRed),
             border: plain.fg(Color::DarkGray),
             focus: plain.fg(Color::Cyan),
-            title: plain.add_modifier(Modifier::BOLD),
+            title: bold,
             selected: plain.add_modifier(Modifier::REVERSED),
-            heading: plain.fg(Color::Cyan).add_modifier(Modifier::BOLD),
-            code: plain.fg(Color::Green),
-            keyword: plain.fg(Color::Magenta),
+            heading: bold.fg(Color::Cyan),
+            code: plain.fg(Color::LightYellow),
+            keyword: plain.fg(Color::LightMagenta),
             string: plain.fg(Color::Green),
             number: plain.fg(Color::Yellow),
-            link: plain.fg(Color::Blue).add_modifier(Modifier::UNDERLINED),
-            mark: plain.fg(Color::Red).add_modifier(Modifier::REVERSED),
+            link: plain.fg(Color::LightBlue).add_modifier(Modifier::UNDERLINED),
+            mark: plain.fg(Color::LightRed).add_modifier(Modifier::REVERSED),
         }
     }
 
+    /// For light backgrounds: no yellow, no bright colours.
     fn light() -> Self {
+        let plain = Style::new();
+        let bold = plain.add_modifier(Modifier::BOLD);
         Self {
-            accent: Style::new().fg(Color::Blue),
-            caution: Style::new().fg(Color::Magenta),
-            number: Style::new().fg(Color::Blue),
-            heading: Style::new().fg(Color::Blue).add_modifier(Modifier::BOLD),
-            focus: Style::new().fg(Color::Blue),
+            accent: plain.fg(Color::Blue),
+            user: bold.fg(Color::Blue),
+            server: plain.fg(Color::Cyan),
+            caution: bold.fg(Color::Magenta),
+            danger: plain.fg(Color::Red),
+            border: plain.fg(Color::Gray),
+            focus: plain.fg(Color::Blue),
+            heading: bold.fg(Color::Blue),
+            code: plain.fg(Color::Blue),
+            keyword: plain.fg(Color::Magenta),
+            number: plain.fg(Color::Cyan),
+            link: plain.fg(Color::Blue).add_modifier(Modifier::UNDERLINED),
+            mark: plain.fg(Color::Red).add_modifier(Modifier::REVERSED),
             ..Self::dark()
         }
     }
 
+    /// The eight colours that every terminal has.
+    fn ansi() -> Self {
+        let plain = Style::new();
+        Self {
+            user: plain.fg(Color::Cyan).add_modifier(Modifier::BOLD),
+            danger: plain.fg(Color::Red),
+            border: plain.add_modifier(Modifier::DIM),
+            code: plain.fg(Color::Yellow),
+            keyword: plain.fg(Color::Magenta),
+            link: plain.fg(Color::Cyan).add_modifier(Modifier::UNDERLINED),
+            mark: plain.fg(Color::Red).add_modifier(Modifier::REVERSED),
+            ..Self::dark()
+        }
+    }
+
+    /// No colours: weight, dimming and reversal only.
     fn none() -> Self {
         let plain = Style::new();
         let bold = plain.add_modifier(Modifier::BOLD);
@@ -120,5 +152,19 @@ impl Theme {
             link: plain.add_modifier(Modifier::UNDERLINED),
             mark: plain.add_modifier(Modifier::REVERSED),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_color_wins_over_every_name_and_leaves_no_colour() {
+        for name in [ThemeName::Auto, ThemeName::Dark, ThemeName::Light, ThemeName::Ansi] {
+            assert_eq!(Theme::of(name, true), Theme::of(ThemeName::None, false));
+        }
+        let debug = format!("{:?}", Theme::of(ThemeName::None, false));
+        assert!(!debug.contains("fg"), "{debug}");
     }
 }

@@ -1,1 +1,298 @@
-//! The subcommands, run as a user runs them.
+//! The subcommands, run as a user runs them: the built binary, a home of its own, the demo.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A home that holds nothing, and the program in it.
+struct Home(TempDir);
+
+/// How a run ended.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Ran {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.out).unwrap_or_else(|why| panic!("{why}: {}", self.out))
+    }
+
+    #[track_caller]
+    fn ends(&self, code: i32) -> &Self {
+        assert_eq!(self.code, code, "out: {}\nerr: {}", self.out, self.err);
+        self
+    }
+}
+
+impl Home {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mini-me-tui"));
+        command.args(words).env("MINI_ME_HOME", self.path()).stdin(Stdio::null());
+        for name in ["MINI_ME_CONFIG", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+            command.env_remove(name);
+        }
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        ran(self.command(words).output().unwrap())
+    }
+
+    fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+        let mut command = self.command(words);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        ran(child.wait_with_output().unwrap())
+    }
+
+    fn configure(&self, yaml: &str) {
+        std::fs::write(self.path().join("config.yaml"), yaml).unwrap();
+    }
+}
+
+fn ran(output: std::process::Output) -> Ran {
+    Ran {
+        code: output.status.code().unwrap_or(-1),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+/// A process that is ended with the test.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+/// A port on which nothing listens.
+fn closed_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn tools_of_the_demo_have_the_documented_shape() {
+    let shape = Home::new().run(&["--demo", "tools", "--json"]).ends(0).json();
+    let tools = shape["tools"].as_array().unwrap();
+    assert_eq!(tools.len(), 7);
+    let task = tools.iter().find(|tool| tool["name"] == "get_task").unwrap();
+    assert_eq!(task["server"], "tracker");
+    assert_eq!(task["modelName"], "tracker_get_task");
+    assert_eq!(task["permission"], "ask");
+    assert_eq!(task["readOnly"], true);
+    assert!(task["tokens"].as_u64().unwrap() > 0);
+    assert!(task["pin"].is_string());
+    assert!(shape["filtered"].is_array() && shape["warnings"].is_array());
+}
+
+#[test]
+fn servers_of_the_demo_have_the_documented_shape() {
+    let shape = Home::new().run(&["servers", "--demo", "--json"]).ends(0).json();
+    let server = &shape["servers"][0];
+    assert_eq!(
+        (&server["name"], &server["state"], &server["era"]),
+        (&"tracker".into(), &"ready".into(), &"modern".into())
+    );
+    assert_eq!((&server["protocolVersion"], &server["tools"]), (&"2026-07-28".into(), &7.into()));
+    assert!(server["latencyMs"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn check_of_the_demo_passes_every_stage() {
+    let home = Home::new();
+    let shape = home.run(&["--demo", "check", "--json"]).ends(0).json();
+    let stages = shape["servers"][0]["stages"].as_array().unwrap();
+    let names: Vec<&str> = stages.iter().map(|stage| stage["stage"].as_str().unwrap()).collect();
+    assert_eq!(
+        names,
+        ["config", "credential", "dns", "tcp", "http", "negotiate", "list", "schemas", "pins"]
+    );
+    assert!(stages.iter().all(|stage| stage["outcome"] == "ok"), "{shape}");
+}
+
+#[test]
+fn call_takes_names_of_every_kind_and_typed_values() {
+    let home = Home::new();
+    for tool in ["get_task", "tracker/get_task", "tracker_get_task"] {
+        let ran = home.run(&["--demo", "call", tool, "task=#42"]);
+        assert!(ran.ends(0).out.contains("payment provider time-outs"), "{}", ran.out);
+    }
+    let shape = home.run(&["--demo", "call", "list_tasks", "limit=3", "--json"]).ends(0).json();
+    assert_eq!(shape["outcome"], "ok");
+    assert_eq!(shape["structuredContent"]["tasks"].as_array().unwrap().len(), 3);
+    assert_eq!(shape["content"][0]["type"], "text");
+    assert!(shape["durationMs"].is_number());
+    let words = ["--demo", "call", "get_task", "--args", "-"];
+    home.run_with_input(&words, r##"{"task": "#17"}"##).ends(0);
+}
+
+#[test]
+fn call_that_cannot_be_made_says_why_and_what_is_near() {
+    let home = Home::new();
+    let unknown = home.run(&["--demo", "call", "get_tsk", "task=1"]);
+    assert!(unknown.ends(2).err.contains("get_task"), "{}", unknown.err);
+    let error = home.run(&["--demo", "call", "get_task", "task=#4711"]);
+    assert!(error.ends(6).out.contains("list_tasks"), "{}", error.out);
+    home.run(&["--demo", "call", "get_task", "nonsense=1"]).ends(2);
+    home.run(&["--demo", "call", "get_task", "--args", "[]"]).ends(2);
+}
+
+#[test]
+fn exec_with_everything_allowed_quotes_what_the_telemetry_holds() {
+    let words = ["--demo", "exec", "Look at task #42 and explain it", "--allow", "*/*"];
+    let ran = Home::new().run(&words);
+    assert!(ran.ends(0).out.contains("at formatMoney (src/money/format.ts:48:31)"), "{}", ran.out);
+    let calls = ran.err.lines().filter(|line| line.starts_with('→')).count();
+    assert_eq!(calls, 6, "{}", ran.err);
+    assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'));
+}
+
+#[test]
+fn exec_that_nobody_allowed_names_the_rule_and_is_exit_code_5() {
+    let ran = Home::new().run(&["--demo", "exec", "Look at task #42 and explain it"]);
+    assert!(ran.ends(5).err.contains("--allow 'tracker/list_tasks'"), "{}", ran.err);
+    assert!(ran.out.contains("not allowed"), "{}", ran.out);
+}
+
+#[test]
+fn exec_denies_what_deny_names_whatever_is_allowed() {
+    let words = [
+        "--demo",
+        "exec",
+        "-",
+        "--json",
+        "--allow",
+        "*/*",
+        "--deny",
+        "tracker/get_report_telemetry",
+    ];
+    let ran = Home::new().run_with_input(&words, "Look at task #42 and explain it");
+    let events: Vec<Value> =
+        ran.ends(5).out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = events.iter().map(|event| event["type"].as_str().unwrap()).collect();
+    assert_eq!((kinds[0], *kinds.last().unwrap()), ("turnStarted", "turnEnded"));
+    let denied = events.iter().find(|event| event["type"] == "denied").unwrap();
+    assert_eq!(denied["tool"], "get_report_telemetry");
+    assert!(!ran.out.contains("formatMoney"));
+}
+
+#[test]
+fn exec_without_a_model_is_exit_code_3_and_says_what_to_do() {
+    let ran = Home::new().run(&["exec", "hello"]);
+    assert!(ran.ends(3).err.contains("--demo"), "{}", ran.err);
+}
+
+#[test]
+fn server_that_does_not_answer_is_exit_code_4_and_check_names_the_stage() {
+    let home = Home::new();
+    let url = format!("http://127.0.0.1:{}/mcp", closed_port());
+    let tools = home.run(&["--url", &url, "tools"]);
+    assert!(tools.ends(4).out.contains("failed"), "{}", tools.out);
+    home.run(&["--url", &url, "call", "local/x"]).ends(4);
+    let check = home.run(&["--url", &url, "check"]);
+    assert!(check.ends(4).out.contains("stopped at TCP"), "{}", check.out);
+    let shape = home.run(&["--url", &url, "servers", "--json"]).ends(0).json();
+    assert_eq!(shape["servers"][0]["state"], "failed");
+}
+
+#[test]
+fn demo_server_prints_its_url_and_serves_any_client() {
+    let home = Home::new();
+    let mut command = home.command(&["demo-server"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut server = Ended(child);
+    let mut url = String::new();
+    BufReader::new(server.0.stdout.take().unwrap()).read_line(&mut url).unwrap();
+    let shape = home.run(&["--url", url.trim(), "tools", "--json"]).ends(0).json();
+    assert_eq!(shape["tools"].as_array().unwrap().len(), 7);
+}
+
+#[test]
+fn completions_and_man_page_know_the_commands() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(home.run(&["completions", shell]).ends(0).out.contains("demo-server"), "{shell}");
+    }
+    let man = home.run(&["man"]);
+    assert!(man.ends(0).out.starts_with(".ie") || man.out.contains(".TH"), "{}", man.out);
+    assert!(man.out.contains("mini\\-me\\-tui exec"), "{}", man.out);
+}
+
+#[test]
+fn config_is_written_once_shown_and_found() {
+    let home = Home::new();
+    home.run(&["config", "init"]).ends(0);
+    let again = home.run(&["config", "init"]);
+    assert!(again.ends(1).err.contains("left as it is"), "{}", again.err);
+    let file = home.path().join("config.yaml");
+    assert!(home.run(&["config", "path"]).ends(0).out.contains(&*file.to_string_lossy()));
+    home.run(&["config", "show"]).ends(0);
+    home.run(&["config", "show", "--json"]).ends(0).json();
+    assert!(home.run(&["config", "schema"]).ends(0).json()["properties"].is_object());
+}
+
+#[test]
+fn unreadable_config_is_exit_code_2_with_its_line() {
+    let home = Home::new();
+    home.configure("model:\n  provider: openai\n bad: [\n");
+    let ran = home.run(&["tools"]);
+    assert!(ran.ends(2).err.contains("config.yaml"), "{}", ran.err);
+    assert!(ran.err.contains('3'), "{}", ran.err);
+}
+
+#[test]
+fn wrong_usage_is_exit_code_2() {
+    let home = Home::new();
+    home.run(&["tools", "--nope"]).ends(2);
+    home.run(&["--token-env", "X", "tools"]).ends(2);
+    home.run(&["--demo", "tools", "--server", "trackr"]).ends(2);
+    home.run(&["--demo", "exec", "hello", "--allow", "no-slash"]).ends(2);
+    let misplaced = home.run(&["hello", "tools"]);
+    assert!(misplaced.ends(2).err.contains("exec"), "{}", misplaced.err);
+    let screen = home.run(&["--demo"]);
+    assert!(screen.ends(2).err.contains("terminal"), "{}", screen.err);
+}
+
+#[test]
+fn reader_that_goes_away_is_no_failure_and_no_panic() {
+    let home = Home::new();
+    let mut command = home.command(&["completions", "bash"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert_eq!((child.wait().unwrap().code(), err.as_str()), (Some(0), ""));
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_turn_is_exit_code_130() {
+    let home = Home::new();
+    let words = ["--demo", "exec", "Show me some markdown"];
+    let mut command = home.command(&words);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut running = Ended(child);
+    let mut first = [0_u8; 1];
+    running.0.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+    let pid = running.0.id().to_string();
+    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert_eq!(running.0.wait().unwrap().code(), Some(130));
+}

@@ -1,1 +1,4 @@
 //! Helpers for the tests.
+
+pub(crate) mod client;
+pub(crate) mod server;

@@ -1,0 +1,106 @@
+//! What has to be done for the agent, and what is written down about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bridge::Notice;
+use crate::domain::model::ModelRequest;
+use crate::domain::{Call, CallId, Message, Outcome, ServerName, TurnEnd, TurnId};
+use crate::permission::Rule;
+
+/// What the conductor has to do for the agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// Send this to the model and feed its events back.
+    AskModel {
+        /// For which turn.
+        turn: TurnId,
+        /// What.
+        request: ModelRequest,
+    },
+    /// Stop the model request of this turn.
+    StopModel {
+        /// Which turn.
+        turn: TurnId,
+    },
+    /// Run this call: it has been decided.
+    RunCall {
+        /// Which.
+        call: Arc<Call>,
+    },
+    /// Cancel this running call; its outcome still comes.
+    StopCall {
+        /// Which.
+        call: CallId,
+    },
+    /// Remember a rule that the user wrote with *always*.
+    Remember {
+        /// The server it belongs to.
+        server: ServerName,
+        /// The rule.
+        rule: Rule,
+    },
+    /// Write a line to the audit log.
+    Audit(AuditRecord),
+    /// Append to the session file.
+    Save(SessionEvent),
+    /// Tell the face.
+    Tell(Notice),
+}
+
+/// A decision or an outcome, for the audit log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AuditRecord {
+    /// The call.
+    pub call: Arc<Call>,
+    /// Fingerprint of the tool's definition.
+    pub pin: String,
+    /// `decision` or `outcome`.
+    pub what: AuditWhat,
+}
+
+/// What an audit line is about.
+#[derive(Debug, Clone, PartialEq)]
+pub enum AuditWhat {
+    /// Whether it may run, and who decided: a rule in words, or `user: once`.
+    Decision {
+        /// Allowed or not.
+        allowed: bool,
+        /// Who or what decided.
+        by: String,
+    },
+    /// How it ended.
+    Outcome {
+        /// The word of the outcome.
+        outcome: String,
+        /// How long it took.
+        took: Duration,
+    },
+}
+
+/// A line of the session file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "type")]
+pub enum SessionEvent {
+    /// A message of the conversation, complete.
+    Message {
+        /// The message.
+        message: Message,
+    },
+    /// A call that came to its end, with its whole result.
+    Call {
+        /// The call.
+        call: Arc<Call>,
+        /// How it ended.
+        outcome: Arc<Outcome>,
+        /// How long it took, in milliseconds.
+        took_ms: u64,
+    },
+    /// The end of a turn.
+    TurnEnded {
+        /// Why.
+        reason: TurnEnd,
+    },
+}

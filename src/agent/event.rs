@@ -1,0 +1,78 @@
+//! What can happen to the agent.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::domain::model::{ModelEvent, ProviderError};
+use crate::domain::{Answer, CallId, Catalog, Outcome, Progress, QuestionId, ToolId, TurnId};
+
+/// What can happen to a turn.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// The user sent a message.
+    Submitted {
+        /// The message.
+        text: String,
+    },
+    /// A direct call by the user.
+    CallDirect {
+        /// Which tool.
+        tool: ToolId,
+        /// With what.
+        arguments: Arc<Map<String, Value>>,
+        /// Whether asking is answered already.
+        consent: bool,
+    },
+    /// The model sent something.
+    Model {
+        /// For which turn.
+        turn: TurnId,
+        /// What.
+        event: ModelEvent,
+    },
+    /// The model request failed for good.
+    ModelFailed {
+        /// Which turn.
+        turn: TurnId,
+        /// Why.
+        error: ProviderError,
+    },
+    /// The user answered an approval.
+    Answered {
+        /// For which call.
+        call: CallId,
+        /// What.
+        answer: Answer,
+    },
+    /// The user decided whether to go on.
+    Decided {
+        /// Which question.
+        question: QuestionId,
+        /// Whether to go on.
+        go_on: bool,
+    },
+    /// A running call made progress.
+    Progressed {
+        /// Which call.
+        call: CallId,
+        /// What it says.
+        progress: Progress,
+    },
+    /// A running call came to its end.
+    CallDone {
+        /// Which call.
+        call: CallId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// Servers or tools changed.
+    CatalogChanged {
+        /// The new snapshot.
+        catalog: Arc<Catalog>,
+    },
+    /// The user cancelled the turn.
+    Interrupted,
+    /// The user starts a new conversation.
+    NewSession,
+}

@@ -1,0 +1,374 @@
+//! The course of a turn: user message → model → calls → results → model … → end.
+
+use std::time::Instant;
+
+use super::phase::{Draft, Phase, Slot, Turn};
+use super::{Agent, Effect, SessionEvent};
+use crate::bridge::Notice;
+use crate::domain::model::{Finish, ModelEvent, ProviderError, ProviderErrorKind};
+use crate::domain::turn::Reasoning;
+use crate::domain::{
+    Interaction, Message, Question, QuestionId, QuestionKind, RequestedCall, Source, TurnEnd,
+    TurnId, Usage, Warning,
+};
+
+/// Calls of one answer that are taken; more than this is a model out of control.
+const CALLS_PER_ROUND: usize = 128;
+
+impl Agent {
+    pub(super) fn submitted(&mut self, text: String, now: Instant) {
+        if text.trim().is_empty() {
+            return;
+        }
+        let waited = !self.queue.is_empty();
+        self.queue.push_back(text);
+        if self.turn.is_some() {
+            return self.tell_queue();
+        }
+        self.next_turn(now);
+        if waited {
+            self.tell_queue();
+        }
+    }
+
+    fn tell_queue(&mut self) {
+        let texts = self.queue.iter().cloned().collect();
+        self.tell(Notice::Queued { texts });
+    }
+
+    /// Begins a turn with the oldest message that waits, if any.
+    fn next_turn(&mut self, now: Instant) {
+        let Some(text) = self.queue.pop_front() else { return };
+        let id = self.ids.turn();
+        self.turn = Some(Turn::new(id, now));
+        self.tell(Notice::TurnStarted { turn: id, text: text.clone() });
+        self.record(Message::User { text });
+        self.ask_model();
+    }
+
+    fn ask_model(&mut self) {
+        let shortened = self.conversation.fit(self.config.max_output_tokens, &mut self.kept);
+        self.say_shortened(shortened);
+        self.offer_built_ins();
+        let request = self.conversation.request(&self.config);
+        let Some(turn) = &mut self.turn else { return };
+        turn.rounds += 1;
+        turn.phase = Phase::Asking(Draft::default());
+        let turn = turn.id;
+        self.out.push(Effect::AskModel { turn, request });
+    }
+
+    /// The tools that read kept results are on offer once there is one.
+    fn offer_built_ins(&mut self) {
+        if self.kept.any() && !self.conversation.offers_built_ins() {
+            self.conversation.offer(&self.catalog, &self.config.system, true);
+        }
+    }
+
+    fn say_shortened(&mut self, results: usize) {
+        if results > 0 {
+            self.warn(Warning::new(
+                Source::Model,
+                format!("The conversation nears the model's window: {results} old results were shortened for the model."),
+                "The session keeps them whole; start a new session when the subject changes.",
+            ));
+        }
+    }
+
+    pub(super) fn model_said(&mut self, id: TurnId, event: ModelEvent, now: Instant) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == id) else { return };
+        let Some(draft) = turn.draft() else { return };
+        match event {
+            ModelEvent::Text(chunk) => {
+                draft.text.push_str(&chunk);
+                self.tell(Notice::Text { turn: id, chunk });
+            }
+            ModelEvent::Reasoning(chunk) => {
+                draft.reasoning.push_str(&chunk);
+                self.tell(Notice::Reasoning { turn: id, chunk });
+            }
+            ModelEvent::ReasoningDone(reasoning) => draft.reasoning_done = Some(reasoning),
+            ModelEvent::Call(call) => draft.calls.push(call),
+            ModelEvent::Usage(usage) => draft.usage = later(draft.usage, usage),
+            ModelEvent::Retrying { attempt, after, reason } => {
+                self.tell(Notice::Retrying { turn: id, attempt, after, reason });
+            }
+            ModelEvent::Warned(message) => self.warn(Warning::new(Source::Model, message, "")),
+            ModelEvent::Finished(finish) => self.answer_ended(finish, now),
+        }
+    }
+
+    /// Takes the answer out of the turn and counts its tokens.
+    fn take_draft(&mut self) -> Draft {
+        let Some(turn) = self.turn.as_mut() else { return Draft::default() };
+        let draft = turn.draft().map(std::mem::take).unwrap_or_default();
+        turn.spend(draft.usage);
+        if let Some(input) = draft.usage.input {
+            self.conversation.correct(input);
+        }
+        draft
+    }
+
+    fn answer_ended(&mut self, finish: Finish, now: Instant) {
+        let draft = self.take_draft();
+        let blank = draft.is_blank();
+        match finish {
+            Finish::Incomplete => {
+                let reason = broken(draft.calls.len(), "the model's stream ended in the middle");
+                self.keep_partial(draft);
+                self.end_turn(TurnEnd::Incomplete { reason }, now);
+            }
+            Finish::ContentFilter => {
+                self.keep_partial(draft);
+                self.end_turn(TurnEnd::ContentFilter, now);
+            }
+            Finish::Refused => {
+                self.keep_text(draft, false);
+                self.end_turn(TurnEnd::Refused, now);
+            }
+            // The presence of calls decides, not the reason the endpoint gives.
+            Finish::Stop | Finish::ToolCalls | Finish::Length | Finish::Empty
+                if !draft.calls.is_empty() =>
+            {
+                self.start_round(draft, now);
+            }
+            Finish::Length => {
+                self.keep_text(draft, false);
+                self.end_turn(TurnEnd::Length, now);
+            }
+            Finish::Stop | Finish::ToolCalls | Finish::Empty => {
+                self.keep_text(draft, false);
+                self.end_turn(if blank { TurnEnd::Empty } else { TurnEnd::Done }, now);
+            }
+        }
+    }
+
+    /// Keeps the text of an answer that did not come to its end. Its calls never run, so they
+    /// cannot be part of the conversation: they would wait for results for ever.
+    fn keep_partial(&mut self, draft: Draft) {
+        self.keep_text(draft, true);
+    }
+
+    fn keep_text(&mut self, mut draft: Draft, incomplete: bool) {
+        draft.calls.clear();
+        if !draft.is_blank() {
+            // A signature is only good with the whole reasoning.
+            if incomplete {
+                draft.reasoning_done = draft
+                    .reasoning_done
+                    .map(|reasoning| Reasoning { signature: None, ..reasoning });
+            }
+            self.record(draft.into_message(incomplete));
+        }
+    }
+
+    pub(super) fn model_failed(&mut self, id: TurnId, error: ProviderError, now: Instant) {
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == id) else { return };
+        if turn.draft().is_none() {
+            return;
+        }
+        let retry = error.kind == ProviderErrorKind::TooLong && !turn.squeezed;
+        turn.squeezed |= retry;
+        let draft = self.take_draft();
+        if retry && draft.is_blank() {
+            let shortened = self.conversation.shorten_old(&mut self.kept);
+            if shortened > 0 {
+                self.say_shortened(shortened);
+                return self.ask_model();
+            }
+        }
+        let broke = error.kind == ProviderErrorKind::Broken && !draft.is_blank();
+        let calls = draft.calls.len();
+        self.keep_partial(draft);
+        let reason = if broke {
+            TurnEnd::Incomplete { reason: broken(calls, &error.message) }
+        } else {
+            let unreachable = error.kind == ProviderErrorKind::Unreachable;
+            TurnEnd::Failed { reason: error.message, unreachable }
+        };
+        self.end_turn(reason, now);
+    }
+
+    fn start_round(&mut self, mut draft: Draft, now: Instant) {
+        let dropped = draft.calls.len().saturating_sub(CALLS_PER_ROUND);
+        if dropped > 0 {
+            draft.calls.truncate(CALLS_PER_ROUND);
+            self.warn(Warning::new(
+                Source::Model,
+                format!("The model asked for more than {CALLS_PER_ROUND} calls at once: {dropped} of them were left out."),
+                "Ask it to go in smaller steps.",
+            ));
+        }
+        make_ids_unique(&mut draft.calls);
+        let calls = draft.calls.clone();
+        self.record(draft.into_message(false));
+        let slots = calls.iter().map(Slot::new).collect();
+        let Some(turn) = self.turn.as_mut() else { return };
+        turn.phase = Phase::Calling { slots, ending: false };
+        let id = turn.id;
+        for (index, call) in calls.into_iter().enumerate() {
+            self.open_requested(id, index, call, now);
+        }
+        self.advance(now);
+    }
+
+    /// Goes on with the turn once every call of the round has its result.
+    pub(super) fn advance(&mut self, now: Instant) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let Phase::Calling { slots, ending } = &mut turn.phase else { return };
+        if slots.iter().any(|slot| slot.settled.is_none()) {
+            return;
+        }
+        let ending = *ending;
+        let slots = std::mem::take(slots);
+        let repeated = self.hand_back(slots);
+        if ending {
+            self.end_turn(TurnEnd::Cancelled, now);
+        } else if let Some(kind) = repeated {
+            self.question(kind, now);
+        } else {
+            self.next_round(now);
+        }
+    }
+
+    /// Puts the results into the conversation, in the order of the calls. Says if one of them was
+    /// the same once too often.
+    fn hand_back(&mut self, slots: Vec<Slot>) -> Option<QuestionKind> {
+        let mut repeated = None;
+        for slot in slots {
+            let Some(settled) = slot.settled else { continue };
+            if let Some(turn) = self.turn.as_mut() {
+                let times = turn.repeats.count(&slot.name, &slot.arguments, &settled.outcome);
+                if times >= self.config.repeat {
+                    repeated = Some(QuestionKind::Repeated { tool: settled.label, times });
+                }
+            }
+            self.record(Message::Result {
+                provider_id: slot.provider_id,
+                call: slot.call,
+                name: slot.name,
+                text: settled.text,
+                is_error: !matches!(*settled.outcome, crate::domain::Outcome::Ok(_)),
+            });
+        }
+        repeated
+    }
+
+    fn next_round(&mut self, now: Instant) {
+        let rounds = self.turn.as_ref().map_or(0, |turn| turn.rounds);
+        if rounds >= self.config.rounds {
+            self.question(QuestionKind::Rounds { rounds }, now);
+        } else {
+            self.ask_model();
+        }
+    }
+
+    fn question(&mut self, kind: QuestionKind, now: Instant) {
+        if self.config.interaction == Interaction::Headless {
+            self.warn(Warning::new(
+                Source::Model,
+                stopped_because(&kind),
+                "Nobody is there to be asked whether to go on; run it on the screen, or ask for less at once.",
+            ));
+            return self.end_turn(TurnEnd::Stopped, now);
+        }
+        let question = Question { id: self.ids.question(), kind };
+        if let Some(turn) = self.turn.as_mut() {
+            turn.phase = Phase::Questioning(question.clone());
+        }
+        self.tell(Notice::Questioned { question });
+    }
+
+    pub(super) fn decided(&mut self, id: QuestionId, go_on: bool, now: Instant) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let Phase::Questioning(question) = &turn.phase else { return };
+        if question.id != id {
+            return;
+        }
+        match question.kind {
+            QuestionKind::Rounds { .. } => turn.rounds = 0,
+            QuestionKind::Repeated { .. } => turn.repeats.reset(),
+        }
+        self.tell(Notice::QuestionClosed { question: id });
+        if go_on {
+            self.next_round(now);
+        } else {
+            self.end_turn(TurnEnd::Stopped, now);
+        }
+    }
+
+    pub(super) fn interrupted(&mut self, now: Instant) {
+        self.cancel_calls(now);
+        let Some(turn) = self.turn.as_mut() else { return };
+        let id = turn.id;
+        match &mut turn.phase {
+            Phase::Asking(_) => {
+                self.out.push(Effect::StopModel { turn: id });
+                let draft = self.take_draft();
+                self.keep_partial(draft);
+                self.end_turn(TurnEnd::Cancelled, now);
+            }
+            Phase::Questioning(question) => {
+                let question = question.id;
+                self.tell(Notice::QuestionClosed { question });
+                self.end_turn(TurnEnd::Cancelled, now);
+            }
+            Phase::Calling { ending, .. } => {
+                *ending = true;
+                self.advance(now);
+            }
+        }
+    }
+
+    fn end_turn(&mut self, reason: TurnEnd, now: Instant) {
+        let Some(turn) = self.turn.take() else { return };
+        self.out.push(Effect::Save(SessionEvent::TurnEnded { reason: reason.clone() }));
+        // What waits would fail in the same way: it goes out with the next message.
+        let goes_on = !matches!(reason, TurnEnd::Failed { .. });
+        let took = now.saturating_duration_since(turn.started);
+        self.tell(Notice::TurnEnded { turn: turn.id, reason, usage: turn.usage, took });
+        if goes_on && !self.queue.is_empty() {
+            self.next_turn(now);
+            self.tell_queue();
+        }
+    }
+}
+
+/// Of two reports on one request, each number as last given.
+fn later(before: Usage, now: Usage) -> Usage {
+    Usage {
+        input: now.input.or(before.input),
+        output: now.output.or(before.output),
+        cached: now.cached.or(before.cached),
+    }
+}
+
+fn broken(calls: usize, what: &str) -> String {
+    match calls {
+        0 => format!("{what}; send again to go on"),
+        1 => format!("{what}; the call it had asked for was not run"),
+        _ => format!("{what}; the {calls} calls it had asked for were not run"),
+    }
+}
+
+fn stopped_because(kind: &QuestionKind) -> String {
+    match kind {
+        QuestionKind::Rounds { rounds } => format!("The turn was stopped after {rounds} rounds."),
+        QuestionKind::Repeated { tool, times } => format!(
+            "The turn was stopped: {tool} was called {times} times in a row with the same arguments and the same result."
+        ),
+    }
+}
+
+/// Endpoints are known to give two calls of one answer the same id, or none.
+fn make_ids_unique(calls: &mut [RequestedCall]) {
+    let mut seen = std::collections::HashSet::new();
+    for (index, call) in calls.iter_mut().enumerate() {
+        if call.provider_id.is_empty() {
+            call.provider_id = format!("call_{index}");
+        }
+        while !seen.insert(call.provider_id.clone()) {
+            call.provider_id = format!("{}_{index}", call.provider_id);
+        }
+    }
+}

@@ -1,0 +1,359 @@
+//! From the command line to what the runtime starts from: config, `--demo`, `--url`, `--model`.
+
+use std::ffi::OsString;
+use std::io;
+
+use secrecy::SecretString;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+use super::{Exit, Stop, config as config_command, output};
+use crate::cli::{self, Common};
+use crate::config::{self, Auth, Config, Loaded, Protocol, ServerConfig};
+#[cfg(feature = "demo")]
+use crate::config::{ModelConfig, ProviderKind};
+#[cfg(feature = "demo")]
+use crate::demo::{self, Services};
+use crate::domain::{Interaction, ServerName, Source, Warning};
+use crate::logging::{self, LogError, LogGuard};
+use crate::paths::Paths;
+use crate::runtime::Setup;
+
+/// Everything a face needs to start.
+#[derive(Debug)]
+pub struct Launch {
+    /// What the runtime starts from.
+    pub setup: Setup,
+    /// Whether there was a config file with something in it.
+    pub presence: config::Presence,
+    log: Option<LogGuard>,
+    #[cfg(feature = "demo")]
+    services: Option<Services>,
+}
+
+impl Launch {
+    /// Reads the config and applies the command line to it. Must be called inside a tokio runtime:
+    /// `--demo` binds its ports here.
+    pub fn prepare(common: &Common, interaction: Interaction) -> Result<Self, Stop> {
+        if common.token_env.is_some() && common.url.is_none() {
+            return Err(Stop::usage("--token-env names the token for --url: give both."));
+        }
+        let paths = Paths::discover(&variable);
+        let loaded = load(common, paths.as_ref())?;
+        let presence = loaded.presence;
+        let mut config = loaded.config;
+        let mut setup = Setup::new(config.clone(), interaction);
+        setup.paths = paths;
+        setup.warnings = loaded.warnings;
+        setup.refused = loaded.refused;
+        #[cfg(feature = "demo")]
+        let services = if common.demo { Some(start_demo(&mut config, &mut setup)?) } else { None };
+        #[cfg(not(feature = "demo"))]
+        if common.demo {
+            return Err(Stop::usage("this build has no demo; build it with the feature `demo`."));
+        }
+        apply(common, &mut config)?;
+        setup.config = config;
+        let log = start_log(common, &mut setup);
+        Ok(Self {
+            setup,
+            presence,
+            log,
+            #[cfg(feature = "demo")]
+            services,
+        })
+    }
+
+    /// Takes over the log of a launch that this one replaces.
+    #[must_use]
+    pub fn instead_of(mut self, earlier: Self) -> Self {
+        if let Some(log) = earlier.log {
+            log.hide(secrets(&self.setup.config));
+            self.log = Some(log);
+        }
+        self
+    }
+
+    /// Runs `face` beside the demo's services, if there are any, until the face ends.
+    pub async fn accompany<T>(services: Accompaniment, face: impl Future<Output = T>) -> T {
+        let cancel = CancellationToken::new();
+        let _stop = cancel.clone().drop_guard();
+        let serving = services.serve(cancel);
+        tokio::pin!(face);
+        tokio::select! { biased;
+            ended = &mut face => ended,
+            // The services ended first: what needed them says so by itself.
+            () = serving => face.await,
+        }
+    }
+
+    /// Takes the services out, to be run beside a face.
+    pub fn accompaniment(&mut self) -> Accompaniment {
+        Accompaniment {
+            #[cfg(feature = "demo")]
+            services: self.services.take(),
+        }
+    }
+}
+
+/// The demo's services, or nothing.
+#[derive(Debug)]
+pub struct Accompaniment {
+    #[cfg(feature = "demo")]
+    services: Option<Services>,
+}
+
+impl Accompaniment {
+    #[cfg(feature = "demo")]
+    async fn serve(self, cancel: CancellationToken) {
+        let Some(services) = self.services else { return };
+        if let Err(fault) = services.serve(cancel).await {
+            tracing::error!(%fault, "the demo's services ended");
+        }
+    }
+
+    #[cfg(not(feature = "demo"))]
+    async fn serve(self, _cancel: CancellationToken) {}
+}
+
+/// `config init|show|path|schema`.
+pub fn config(common: &Common, what: &cli::Config) -> Result<Exit, Stop> {
+    let paths = Paths::discover(&variable);
+    let (flag, paths) = (common.config.as_deref(), paths.as_ref());
+    let quiet = |out: String| config_command::Printed { out, err: String::new() };
+    let shown = match what {
+        cli::Config::Init => config_command::init(flag, &variable, paths).map(quiet),
+        cli::Config::Path => config_command::path(flag, &variable, paths),
+        cli::Config::Schema => Ok(quiet(config_command::schema().to_owned())),
+        cli::Config::Show(form) => {
+            let form =
+                if form.json { config_command::Form::Json } else { config_command::Form::Yaml };
+            config_command::show(flag, &variable, paths, form)
+        }
+    };
+    let shown = shown.map_err(|error| {
+        let exit = if error.exit_code() == 2 { Exit::Usage } else { Exit::Failed };
+        Stop::new(exit, error.to_string())
+    })?;
+    shown.err.lines().for_each(output::note);
+    output::print(&shown.out)?;
+    Ok(Exit::Done)
+}
+
+/// Reads the config; a file that cannot be read at all ends the program.
+pub fn load(common: &Common, paths: Option<&Paths>) -> Result<Loaded, Stop> {
+    config::load(common.config.as_deref(), &variable, paths)
+        .map_err(|error| Stop::usage(error.to_string()))
+}
+
+/// Starts the log. Without one the program goes on.
+fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
+    let level = common.log_level.map_or("warn", cli::LogLevel::word);
+    match logging::init(setup.paths.as_ref(), level) {
+        Ok(Some(log)) => {
+            log.hide(secrets(&setup.config));
+            Some(log)
+        }
+        // A second start in one process (the demo, chosen on the first screen) keeps the first log.
+        Ok(None) | Err(LogError::Again(_)) => None,
+        Err(error) => {
+            let advice = "The program works without a log; --log-level off asks for none.";
+            setup.warnings.push(Warning::new(Source::Program, error.to_string(), advice));
+            None
+        }
+    }
+}
+
+/// Every secret of the config.
+fn secrets(config: &Config) -> impl Iterator<Item = SecretString> {
+    let model = config.model.iter().filter_map(|model| model.api_key.clone());
+    let servers = config.mcp.servers.iter().flat_map(|server| {
+        let auth = server.auth.iter().map(|auth| match auth {
+            Auth::Bearer { token, .. } => token.clone(),
+            Auth::ApiKey { key, .. } => key.clone(),
+        });
+        auth.chain(server.headers_env.iter().map(|(_, _, value)| value.clone()))
+    });
+    model.chain(servers)
+}
+
+/// A variable of the environment.
+pub fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name)
+}
+
+/// The demo replaces servers and model: nothing but the loopback interface is spoken to.
+#[cfg(feature = "demo")]
+fn start_demo(config: &mut Config, setup: &mut Setup) -> Result<Services, Stop> {
+    let (demo, services) = demo::start()
+        .map_err(|error| Stop::new(Exit::Failed, format!("the demo cannot start: {error}")))?;
+    config.mcp.servers = vec![ServerConfig {
+        auth: Some(Auth::Bearer { token_env: demo::KEY.to_owned(), token: demo.key.clone() }),
+        ..server(demo::SERVER.into(), demo.mcp)
+    }];
+    config.model = Some(ModelConfig {
+        provider: ProviderKind::Demo,
+        base_url: demo.model,
+        name: demo::MODEL.to_owned(),
+        api_key: Some(demo.key),
+        api_key_env: Some(demo::KEY.to_owned()),
+        context_window: Some(demo::WINDOW),
+        max_output_tokens: None,
+        temperature: None,
+        headers: Vec::new(),
+    });
+    // What the user's own file says of other servers and of a model has no part in the demo.
+    setup.refused.clear();
+    setup.warnings.clear();
+    Ok(services)
+}
+
+/// `--url`, `--model` and `--theme`.
+fn apply(common: &Common, config: &mut Config) -> Result<(), Stop> {
+    if let Some(url) = &common.url {
+        let server = one_more(url, common.token_env.as_deref(), &config.mcp.servers, &variable)?;
+        config.mcp.servers.push(server);
+    }
+    if let Some(name) = &common.model {
+        let Some(model) = &mut config.model else {
+            return Err(Stop::usage(
+                "--model names a model, but no endpoint is configured. Add `model:` to the config; `mini-me-tui config path` says where it is.",
+            ));
+        };
+        model.name.clone_from(name);
+    }
+    if let Some(theme) = common.theme {
+        config.ui.theme = theme.into();
+    }
+    Ok(())
+}
+
+/// A server without anything special.
+fn server(name: ServerName, url: Url) -> ServerConfig {
+    ServerConfig {
+        name,
+        url,
+        auth: None,
+        permissions: None,
+        tools: None,
+        exclude_tools: Vec::new(),
+        rules: Vec::new(),
+        headers: Vec::new(),
+        headers_env: Vec::new(),
+        protocol: Protocol::Auto,
+        disabled: None,
+        line: None,
+    }
+}
+
+/// The server of `--url`.
+fn one_more(
+    url: &Url,
+    token_env: Option<&str>,
+    others: &[ServerConfig],
+    env: &dyn Fn(&str) -> Option<OsString>,
+) -> Result<ServerConfig, Stop> {
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(Stop::usage(format!(
+            "--url takes an http or https address, not one of {}:. Servers on standard input and output are not supported: put them behind an HTTP bridge.",
+            url.scheme()
+        )));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Stop::usage(
+            "--url holds a user name or password. Put the token in a variable and name it with --token-env.",
+        ));
+    }
+    let auth = token_env.map(|name| bearer(name, env)).transpose()?;
+    Ok(ServerConfig { auth, ..server(free_name(url, others), url.clone()) })
+}
+
+fn bearer(name: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Auth, Stop> {
+    let value = env(name).and_then(|value| value.into_string().ok());
+    let token = value.as_deref().map(str::trim).unwrap_or_default();
+    if token.is_empty() {
+        return Err(Stop::usage(format!(
+            "the variable {name}, named with --token-env, is not set or empty."
+        )));
+    }
+    if token.chars().any(char::is_control) {
+        return Err(Stop::usage(format!(
+            "the value of {name} holds a control character, so it is no token."
+        )));
+    }
+    Ok(Auth::Bearer { token_env: name.to_owned(), token: SecretString::from(token) })
+}
+
+/// The telling part of the host, with a number behind it if a server has that name.
+fn free_name(url: &Url, others: &[ServerConfig]) -> ServerName {
+    let host = url.host_str().unwrap_or_default();
+    let dull = ["mcp", "www", "api"];
+    let word = match url.host() {
+        Some(url::Host::Domain(domain)) if domain != "localhost" => {
+            domain.split('.').find(|part| !dull.contains(part)).unwrap_or(host)
+        }
+        _ => "local",
+    };
+    let taken = |name: &str| others.iter().any(|server| server.name.as_str() == name);
+    let numbered = (2..).map(|number| format!("{word}{number}"));
+    let name = std::iter::once(word.to_owned()).chain(numbered).find(|name| !taken(name));
+    ServerName::new(name.unwrap_or_else(|| word.to_owned()))
+}
+
+/// Reads what `-` stands for.
+pub fn standard_input() -> io::Result<String> {
+    io::read_to_string(io::stdin().lock())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    fn none(_: &str) -> Option<OsString> {
+        None
+    }
+
+    fn names(urls: &[&str]) -> Vec<String> {
+        let mut servers = Vec::new();
+        for text in urls {
+            servers.push(one_more(&url(text), None, &servers, &none).unwrap());
+        }
+        servers.iter().map(|server| server.name.to_string()).collect()
+    }
+
+    #[test]
+    fn name_of_a_further_server_comes_from_its_host_and_is_free() {
+        assert_eq!(
+            names(&[
+                "https://mcp.context7.com/mcp",
+                "https://api.context7.com/x",
+                "http://127.0.0.1:8080/mcp",
+                "http://localhost:1/mcp",
+            ]),
+            ["context7", "context72", "local", "local2"]
+        );
+    }
+
+    #[test]
+    fn url_with_a_password_or_of_another_scheme_is_wrong_usage() {
+        for text in ["https://me:secret@host.example/mcp", "ftp://host.example/", "file:///mcp"] {
+            let stop = one_more(&url(text), None, &[], &none).unwrap_err();
+            assert_eq!(stop.exit, Exit::Usage);
+            assert!(!stop.message.contains("secret"));
+        }
+    }
+
+    #[test]
+    fn token_variable_that_is_unset_empty_or_odd_is_named_without_its_value() {
+        for value in [None, Some("  "), Some("a\u{7}b")] {
+            let env = |_: &str| value.map(OsString::from);
+            let stop = bearer("MY_TOKEN", &env).unwrap_err();
+            assert!(stop.message.contains("MY_TOKEN") && !stop.message.contains('\u{7}'));
+        }
+        assert!(bearer("MY_TOKEN", &|_| Some(OsString::from(" t \n"))).is_ok());
+    }
+}

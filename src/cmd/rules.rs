@@ -1,0 +1,54 @@
+//! Rules of the command line: `server/tool`, `*` allowed.
+
+use super::Stop;
+use crate::domain::{Mode, ServerName};
+use crate::permission::{Pattern, Rule, RuleOrigin};
+
+/// `--deny` and `--allow` as rules. Denials come first, so that they beat what is allowed.
+pub fn rules(allow: &[String], deny: &[String]) -> Result<Vec<(ServerName, Rule)>, Stop> {
+    let denied = deny.iter().map(|text| rule(text, Mode::Deny));
+    let allowed = allow.iter().map(|text| rule(text, Mode::Auto));
+    denied.chain(allowed).collect()
+}
+
+fn rule(text: &str, permissions: Mode) -> Result<(ServerName, Rule), Stop> {
+    let Some((server, tool)) =
+        text.split_once('/').filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
+    else {
+        return Err(Stop::usage(format!(
+            "the rule `{text}` is not of the form server/tool. Original names, `*` allowed: `github/get_*`, `*/*`."
+        )));
+    };
+    let rule = Rule {
+        tool: Pattern(tool.to_owned()),
+        when: Vec::new(),
+        read_only: None,
+        permissions,
+        max_calls: None,
+        pin: None,
+        origin: RuleOrigin { file: None, line: None },
+    };
+    Ok((server.into(), rule))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denials_come_before_what_is_allowed() {
+        let made = rules(&["a/*".to_owned()], &["a/drop/all".to_owned()]).unwrap();
+        let modes: Vec<_> = made
+            .iter()
+            .map(|(server, rule)| (server.as_str(), rule.tool.0.as_str(), rule.permissions))
+            .collect();
+        assert_eq!(modes, [("a", "drop/all", Mode::Deny), ("a", "*", Mode::Auto)]);
+    }
+
+    #[test]
+    fn rule_without_a_server_is_wrong_usage() {
+        for text in ["get_task", "/x", "a/", ""] {
+            assert_eq!(rules(&[text.to_owned()], &[]).unwrap_err().exit, super::super::Exit::Usage);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! One call, from its command to its one outcome. It is sent once; only what surely was not
+//! processed is sent again, and that once.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::connect;
+use super::shared::{Conn, Link, Shared};
+use crate::domain::{CallId, Era, Outcome, ToolName};
+use crate::jsonrpc::{self, code};
+use crate::mcp::fault::{Fault, may_have_run, sentence};
+use crate::mcp::headers;
+use crate::mcp::model::result;
+use crate::mcp::wire::{Ask, Dialect, Upcall};
+
+/// How long the first call waits for the standing stream (T7).
+const STREAM_WAIT: Duration = Duration::from_secs(5);
+
+/// A call as it was asked for.
+pub(super) struct Request {
+    pub(super) call: CallId,
+    pub(super) tool: ToolName,
+    pub(super) arguments: Arc<Map<String, Value>>,
+    pub(super) cancel: CancellationToken,
+    pub(super) reply: oneshot::Sender<Outcome>,
+}
+
+/// The request that is on its way, if any: what a cancel has to name.
+type Flight = Mutex<Option<(u64, Dialect)>>;
+
+/// Makes the call and settles it.
+pub(super) async fn run(shared: Arc<Shared>, request: Request) {
+    let flight = Flight::default();
+    let outcome = tokio::select! {
+        biased;
+        outcome = attempts(&shared, &request, &flight) => outcome,
+        () = request.cancel.cancelled() => cancelled(&shared, &flight, "cancelled by the user").await,
+        () = shared.closing.cancelled() => cancelled(&shared, &flight, "the client ends").await,
+        () = sleep(shared.limits.call) => overdue(&shared, &flight).await,
+    };
+    if request.reply.send(outcome).is_err() {
+        tracing::debug!(server = %shared.wire.server, call = %request.call, "nobody wants the outcome");
+    }
+}
+
+/// Ends what is on its way in the way of its era. Modern: dropping the exchange closes its stream,
+/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). Tells
+/// whether anything had been sent.
+async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
+    let flying = flight.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some((id, dialect)) = flying else { return false };
+    if dialect.era == Era::Legacy {
+        let params = json!({ "requestId": id, "reason": why });
+        let notice = jsonrpc::notification("notifications/cancelled", &params);
+        shared.wire.up(Upcall::Post(notice, dialect)).await;
+    }
+    true
+}
+
+async fn cancelled(shared: &Shared, flight: &Flight, why: &str) -> Outcome {
+    Outcome::Cancelled { sent: withdraw(shared, flight, why).await }
+}
+
+async fn overdue(shared: &Shared, flight: &Flight) -> Outcome {
+    let limit = shared.limits.call;
+    let reason = format!("No answer within {limit:?} (maxCallTime)");
+    if withdraw(shared, flight, "timed out").await {
+        Outcome::Unknown { reason: may_have_run(&reason) }
+    } else {
+        Outcome::NotSent { reason: sentence(&reason) }
+    }
+}
+
+async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcome {
+    let mut above = 0;
+    let mut again = true;
+    loop {
+        let conn = match connection(shared, above).await {
+            Ok(conn) => conn,
+            Err(reason) => return Outcome::NotSent { reason },
+        };
+        let fault = match attempt(shared, request, &conn, flight).await {
+            Ok(result) => return result::outcome(result, conn.dialect.era),
+            Err(fault) => fault,
+        };
+        match (&fault, conn.dialect.era) {
+            (Fault::SessionLost { .. }, _) => {
+                shared.wire.up(Upcall::SessionLost(conn.generation)).await;
+                above = conn.generation + 1;
+            }
+            // X5: the headers did not fit the schema: look at it anew.
+            (Fault::Rpc { error, .. }, Era::Modern) if error.code == code::HEADER_MISMATCH => {
+                match connect::list_again_for_headers(shared, &conn).await {
+                    Ok(()) => {}
+                    Err(_unlisted) => return fault.outcome(),
+                }
+            }
+            // §2.4: the endpoint is gone, or speaks another era now.
+            (Fault::Status { status: 404, .. }, Era::Modern) => {
+                shared.wire.up(Upcall::Gone(conn.generation)).await;
+                return fault.outcome();
+            }
+            (Fault::Silent(_), _) => {
+                withdraw(shared, flight, "timed out").await;
+                return fault.outcome();
+            }
+            _ => return fault.outcome(),
+        }
+        if !std::mem::replace(&mut again, false) {
+            return fault.outcome();
+        }
+    }
+}
+
+/// The link, once it stands; at least of that generation.
+async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
+    let mut link = shared.link.clone();
+    let usable = |link: &Link| match link {
+        Link::Connecting => false,
+        Link::Up(conn) => conn.generation >= above,
+        Link::Down(_) => true,
+    };
+    let Ok(now) = link.wait_for(usable).await else {
+        return Err("The client has ended.".to_owned());
+    };
+    match &*now {
+        Link::Up(conn) => Ok(Arc::clone(conn)),
+        Link::Down(reason) => Err(format!("The server is not usable: {reason}")),
+        Link::Connecting => Err("The server is not connected.".to_owned()),
+    }
+}
+
+async fn attempt(
+    shared: &Shared,
+    request: &Request,
+    conn: &Conn,
+    flight: &Flight,
+) -> Result<Value, Fault> {
+    if conn.dialect.era == Era::Legacy
+        && timeout(STREAM_WAIT, conn.listening.cancelled()).await.is_err()
+    {
+        tracing::debug!(server = %shared.wire.server, "the standing stream does not answer");
+    }
+    let table = shared.headers();
+    let annotated = table.get(&request.tool).map(Vec::as_slice).unwrap_or_default();
+    let mirrored =
+        headers::mirror(annotated, &request.arguments).map_err(|why| Fault::NotSent {
+            stage: crate::domain::Stage::Http,
+            reason: format!("The call cannot be sent: {why}."),
+            retry: false,
+        })?;
+    let id = shared.wire.next_id();
+    let mut params = Map::new();
+    params.insert("name".to_owned(), json!(request.tool.as_str()));
+    params.insert("arguments".to_owned(), Value::Object(Map::clone(&request.arguments)));
+    let ask = Ask {
+        id,
+        method: "tools/call",
+        params,
+        name: Some(request.tool.as_str().to_owned()),
+        mirrored,
+        call: Some(request.call),
+        logs: conn.capabilities.contains_key("logging"),
+        silence: shared.limits.silence,
+    };
+    *flight.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, conn.dialect.clone()));
+    let answer = shared.wire.ask(&conn.dialect, ask).await;
+    if !matches!(answer, Err(Fault::Silent(_))) {
+        *flight.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+    answer.map(|answered| answered.result)
+}

@@ -1,0 +1,284 @@
+//! Coming to an agreement and listing the tools, within `discoveryTimeout` altogether.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use tokio::time::{Instant, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::shared::{Conn, Shared};
+use crate::domain::{Era, Stage};
+use crate::jsonrpc::{self, code};
+use crate::mcp::era::Refusal;
+use crate::mcp::fault::Fault;
+use crate::mcp::lifecycle::{Lifecycle, Step};
+use crate::mcp::model::tool::{Listed, ToolList};
+use crate::mcp::model::{self, Agreed};
+use crate::mcp::paging::{After, Pages};
+use crate::mcp::wire::{Answered, Ask, Dialect, Upcall};
+
+/// A connection, its list of tools, and how long it took.
+pub(super) struct Found {
+    pub(super) conn: Conn,
+    pub(super) list: List,
+    pub(super) stages: Vec<(Stage, Duration)>,
+}
+
+/// A complete list, or as much of it as there was before a guard stopped it.
+pub(super) struct List {
+    pub(super) tools: Vec<Listed>,
+    pub(super) dropped: Vec<(String, String)>,
+    pub(super) cut: Option<String>,
+}
+
+/// How a listing ended.
+pub(super) type ListOutcome = Result<List, Fault>;
+
+/// Why there is no connection.
+pub(super) enum Failed {
+    /// A credential is wanted.
+    Auth(String),
+    /// Anything else, and how long the server asks to be left alone.
+    Refused(Refusal, Option<Duration>),
+}
+
+impl Failed {
+    fn at(stage: Stage, fault: Fault) -> Self {
+        match fault {
+            Fault::Auth { reason } => Self::Auth(reason),
+            Fault::Status { after, .. } => Self::Refused(fault.refusal(stage), after),
+            other => Self::Refused(other.refusal(stage), None),
+        }
+    }
+}
+
+/// How far it has come, for the message when time runs out.
+struct Way {
+    stage: Mutex<Stage>,
+}
+
+impl Way {
+    fn at(&self, stage: Stage) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+    }
+
+    fn stage(&self) -> Stage {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Connects and lists.
+pub(super) async fn run(
+    shared: Arc<Shared>,
+    remembered: Option<Era>,
+    generation: u64,
+) -> Result<Box<Found>, Failed> {
+    let way = Way { stage: Mutex::new(Stage::Http) };
+    let limit = shared.limits.discovery;
+    let all = timeout(limit, discover(&shared, &way, remembered, generation));
+    all.await.unwrap_or_else(|_elapsed| {
+        let reason = format!(
+            "No answer from {} within {limit:?} (discoveryTimeout). Try again, or allow it more time.",
+            shared.wire.http.place()
+        );
+        Err(Failed::Refused(Refusal { stage: way.stage(), reason, retry: true }, None))
+    })
+}
+
+async fn discover(
+    shared: &Shared,
+    way: &Way,
+    remembered: Option<Era>,
+    generation: u64,
+) -> Result<Box<Found>, Failed> {
+    let begun = Instant::now();
+    let mut head = None;
+    let (agreed, dialect) = negotiate(shared, way, remembered, &mut head).await?;
+    let mut stages = vec![(Stage::Http, head.unwrap_or_default())];
+    stages.push((Stage::Negotiate, begun.elapsed()));
+    way.at(Stage::List);
+    let listing = Instant::now();
+    let list = list(shared, &dialect, &agreed.capabilities).await;
+    let list = list.map_err(|fault| Failed::at(Stage::List, fault))?;
+    stages.push((Stage::List, listing.elapsed()));
+    let conn = Conn {
+        generation,
+        dialect,
+        capabilities: agreed.capabilities,
+        identity: agreed.identity,
+        instructions: agreed.instructions,
+        remarks: agreed.remarks,
+        listening: CancellationToken::new(),
+        over: CancellationToken::new(),
+    };
+    Ok(Box::new(Found { conn, list, stages }))
+}
+
+/// Does what the lifecycle asks for until it comes to an end.
+async fn negotiate(
+    shared: &Shared,
+    way: &Way,
+    remembered: Option<Era>,
+    head: &mut Option<Duration>,
+) -> Result<(Agreed, Dialect), Failed> {
+    let mut lifecycle = Lifecycle::new(shared.protocol, remembered);
+    let mut session = None;
+    loop {
+        let (dialect, method, params) = match lifecycle.step() {
+            Step::Discover(version) => (Dialect::modern(version), "server/discover", json!({})),
+            Step::Initialize(version) => {
+                (Dialect::opening(), "initialize", model::initialize_params(version))
+            }
+            Step::Initialized(agreed) => {
+                let dialect = dialect_of(agreed, session.take());
+                let notice = jsonrpc::notification("notifications/initialized", &Value::Null);
+                let told = shared.wire.post(&dialect, &notice).await;
+                told.map_err(|fault| Failed::at(Stage::Negotiate, fault))?;
+                session = dialect.session;
+                lifecycle.acknowledged();
+                continue;
+            }
+            Step::Agreed(agreed) => {
+                return Ok((Agreed::clone(agreed), dialect_of(agreed, session)));
+            }
+            Step::Refused(refusal) => return Err(Failed::Refused(refusal.clone(), None)),
+        };
+        let answer = safely(shared, &dialect, method, params).await;
+        way.at(Stage::Negotiate);
+        let reply = match answer {
+            Ok(answered) => {
+                head.get_or_insert(answered.head);
+                session = answered.session;
+                crate::mcp::era::Reply::Result(answered.result)
+            }
+            Err(fault) => match (fault.evidence(), &fault) {
+                (_, Fault::Status { status, after: after @ Some(_), .. })
+                    if crate::mcp::era::is_passing(*status) =>
+                {
+                    return Err(Failed::Refused(fault.refusal(Stage::Http), *after));
+                }
+                (Some(reply), _) => reply,
+                (None, _) => return Err(Failed::at(Stage::Http, fault)),
+            },
+        };
+        lifecycle.replied(&reply);
+    }
+}
+
+fn dialect_of(agreed: &Agreed, session: Option<reqwest::header::HeaderValue>) -> Dialect {
+    let mut dialect =
+        Dialect { era: agreed.era, version: Some(agreed.version.clone()), session: None };
+    if agreed.era == Era::Legacy {
+        // G4: visible characters only; it is a secret.
+        dialect.session = session.filter(|id| {
+            !id.is_empty() && id.as_bytes().iter().all(|byte| (0x21..=0x7E).contains(byte))
+        });
+        if let Some(session) = &mut dialect.session {
+            session.set_sensitive(true);
+        }
+    }
+    dialect
+}
+
+/// Asks something that may be asked twice (H13): once more if the answer was lost.
+async fn safely(
+    shared: &Shared,
+    dialect: &Dialect,
+    method: &'static str,
+    params: Value,
+) -> Result<Answered, Fault> {
+    let Value::Object(params) = params else { return Err(no_object()) };
+    let ask = |params: Map<String, Value>| Ask {
+        id: shared.wire.next_id(),
+        method,
+        params,
+        name: None,
+        mirrored: Vec::new(),
+        call: None,
+        logs: false,
+        // The whole is bounded by less.
+        silence: shared.limits.discovery.saturating_mul(2),
+    };
+    match shared.wire.ask(dialect, ask(params.clone())).await {
+        Err(Fault::Lost { .. }) => shared.wire.ask(dialect, ask(params)).await,
+        other => other,
+    }
+}
+
+fn no_object() -> Fault {
+    Fault::Odd { reason: "Parameters that are no object.".to_owned() }
+}
+
+/// Lists again on an existing connection.
+pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutcome {
+    let limit = shared.limits.discovery;
+    let listing = timeout(limit, list(&shared, &conn.dialect, &conn.capabilities));
+    let listed = listing.await.unwrap_or_else(|_elapsed| {
+        Err(Fault::Lost { reason: format!("No answer within {limit:?} (discoveryTimeout).") })
+    });
+    match &listed {
+        Err(Fault::SessionLost { .. }) => {
+            shared.wire.up(Upcall::SessionLost(conn.generation)).await;
+        }
+        Err(Fault::Status { status: 404, .. }) => {
+            shared.wire.up(Upcall::Gone(conn.generation)).await;
+        }
+        _ => {}
+    }
+    listed
+}
+
+/// Looks at the schemas anew for the headers they ask for (X5); the catalog hears of it too.
+pub(super) async fn list_again_for_headers(shared: &Shared, conn: &Conn) -> Result<(), Fault> {
+    let list = list(shared, &conn.dialect, &conn.capabilities).await?;
+    shared.set_headers(&list.tools);
+    shared.wire.up(Upcall::ToolsChanged).await;
+    Ok(())
+}
+
+/// All pages (N1–N4). A cursor that the server refuses means starting over, once (N3).
+async fn list(
+    shared: &Shared,
+    dialect: &Dialect,
+    capabilities: &Map<String, Value>,
+) -> ListOutcome {
+    // G3; a server that names no capability at all is asked all the same.
+    if !capabilities.is_empty() && !capabilities.contains_key("tools") {
+        return Ok(List { tools: Vec::new(), dropped: Vec::new(), cut: None });
+    }
+    match walk(shared, dialect).await {
+        Err((Fault::Rpc { error, .. }, true)) if error.code == code::INVALID_PARAMS => {
+            walk(shared, dialect).await.map_err(|(fault, _)| fault)
+        }
+        Err((Fault::Rpc { error, .. }, false)) if error.code == code::METHOD_NOT_FOUND => {
+            Ok(List { tools: Vec::new(), dropped: Vec::new(), cut: None })
+        }
+        other => other.map_err(|(fault, _)| fault),
+    }
+}
+
+/// One walk over the pages; a fault comes with whether a cursor was in use.
+async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)> {
+    let mut list = ToolList::default();
+    let mut pages = Pages::default();
+    let mut cursor: Option<String> = None;
+    let cut = loop {
+        let further = cursor.is_some();
+        let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
+        let answer = safely(shared, dialect, "tools/list", params).await;
+        let result = answer.map_err(|fault| (fault, further))?.result;
+        let next = result.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
+        let taken = list.take_page(result, dialect.era);
+        let count = taken.map_err(|what| {
+            (Fault::Odd { reason: format!("{}: {what}.", shared.wire.http.place()) }, further)
+        })?;
+        match pages.after(count, next) {
+            After::Fetch(next) => cursor = Some(next),
+            After::End => break None,
+            After::Stop(why) => break Some(why),
+        }
+    };
+    let ToolList { tools, dropped, .. } = list;
+    Ok(List { tools, dropped, cut })
+}

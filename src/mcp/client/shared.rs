@@ -1,0 +1,119 @@
+//! What the actor's jobs share: the wire, the link as it stands, the limits.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::{Map, Value};
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Protocol;
+use crate::domain::{ServerConnection, ToolName};
+use crate::mcp::headers::ParamHeader;
+use crate::mcp::model::tool::Listed;
+use crate::mcp::wire::{Dialect, Upcall, Wire};
+use crate::mcp::{Limits, ServerEvent, ServerSpec};
+
+/// A connection that was agreed on; it lives until another takes its place.
+#[derive(Debug)]
+pub(super) struct Conn {
+    /// Rises with every connection of this client.
+    pub(super) generation: u64,
+    /// How messages are dressed.
+    pub(super) dialect: Dialect,
+    /// What the server says it can do.
+    pub(super) capabilities: Map<String, Value>,
+    pub(super) identity: String,
+    pub(super) instructions: Option<String>,
+    pub(super) remarks: Vec<String>,
+    /// Cancelled as soon as the standing stream is open or known not to be (T7).
+    pub(super) listening: CancellationToken,
+    /// Cancelled when the connection is over.
+    pub(super) over: CancellationToken,
+}
+
+impl Conn {
+    /// The connection as the catalog shows it.
+    pub(super) fn described(&self) -> ServerConnection {
+        ServerConnection {
+            era: self.dialect.era,
+            protocol_version: self.dialect.version.clone().unwrap_or_default(),
+            session: self.dialect.session.is_some(),
+            capabilities: self.capabilities.keys().cloned().collect(),
+            identity: self.identity.clone(),
+            instructions: self.instructions.clone(),
+        }
+    }
+}
+
+/// Whether there is a connection.
+#[derive(Debug, Clone)]
+pub(super) enum Link {
+    /// It is being made.
+    Connecting,
+    /// There is one.
+    Up(Arc<Conn>),
+    /// There is none, and why.
+    Down(Arc<str>),
+}
+
+impl Link {
+    /// Ends what belongs to a connection that is over.
+    pub(super) fn part(&self) {
+        if let Self::Up(conn) = self {
+            conn.over.cancel();
+        }
+    }
+}
+
+/// What all jobs of one client share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) wire: Wire,
+    pub(super) limits: Limits,
+    pub(super) protocol: Protocol,
+    pub(super) link: watch::Receiver<Link>,
+    /// Cancelled when the client ends.
+    pub(super) closing: CancellationToken,
+    headers: Mutex<Arc<HashMap<ToolName, Vec<ParamHeader>>>>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        spec: &ServerSpec,
+        events: mpsc::Sender<ServerEvent>,
+        upcalls: mpsc::Sender<Upcall>,
+        link: watch::Receiver<Link>,
+    ) -> Self {
+        Self {
+            wire: Wire::new(spec, events, upcalls),
+            limits: spec.limits,
+            protocol: spec.protocol,
+            link,
+            closing: CancellationToken::new(),
+            headers: Mutex::default(),
+        }
+    }
+
+    /// Posts beside everything else; nobody waits for how it goes.
+    pub(super) async fn post(&self, message: &Value, dialect: &Dialect) {
+        if let Err(fault) = self.wire.post(dialect, message).await {
+            tracing::debug!(server = %self.wire.server, %fault, "a message was not taken");
+        }
+    }
+
+    /// Remembers which arguments of which tools travel in headers (X6).
+    pub(super) fn set_headers(&self, tools: &[Listed]) {
+        let table = tools
+            .iter()
+            .filter(|tool| !tool.headers.is_empty())
+            .map(|tool| (tool.definition.name.clone(), tool.headers.clone()))
+            .collect();
+        *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+    }
+
+    /// The table of [`Self::set_headers`].
+    pub(super) fn headers(&self) -> Arc<HashMap<ToolName, Vec<ParamHeader>>> {
+        Arc::clone(&self.headers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,241 @@
+//! Streamable HTTP: one request, one response. Redirects, credentials, limits and the words for
+//! what goes wrong; nothing of the protocol above it.
+//!
+//! Credentials go to the configured origin alone. Messages never hold a query or user info.
+
+mod failure;
+mod response;
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use reqwest::header::{
+    ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION,
+};
+use reqwest::{Client, Method, redirect};
+use secrecy::ExposeSecret as _;
+use url::{Host, Url};
+
+use super::ServerSpec;
+use super::fault::Fault;
+use crate::domain::Stage;
+use crate::redact;
+
+pub(in crate::mcp) use response::excerpt;
+pub use response::{JSON_LIMIT, Response};
+
+/// Time to open a connection, TLS included.
+const CONNECT: std::time::Duration = std::time::Duration::from_secs(10);
+/// Redirects that are followed (H14).
+const REDIRECTS: usize = 3;
+
+/// What is sent.
+#[derive(Debug, Clone)]
+pub enum Verb {
+    /// One JSON-RPC message.
+    Post(Bytes),
+    /// Opens or resumes a stream.
+    Get,
+    /// Ends the MCP session.
+    Delete,
+}
+
+/// The way to one endpoint.
+#[derive(Debug)]
+pub struct Http {
+    url: Url,
+    headers: Vec<(String, secrecy::SecretString)>,
+    ca_pem: Option<std::sync::Arc<[u8]>>,
+    own: OnceLock<Result<Client, String>>,
+}
+
+impl Http {
+    /// Takes what the spec says; nothing is opened before the first request.
+    pub fn new(spec: &ServerSpec) -> Self {
+        Self {
+            url: spec.url.clone(),
+            headers: spec.headers.clone(),
+            ca_pem: spec.ca_pem.clone(),
+            own: OnceLock::new(),
+        }
+    }
+
+    /// The endpoint without query and user info.
+    pub fn place(&self) -> String {
+        redact::url(&self.url)
+    }
+
+    /// Sends one request and returns when the response's head is there. Follows redirects that stay
+    /// on the origin (H14).
+    pub async fn send(&self, verb: &Verb, own: &HeaderMap) -> Result<Response, Fault> {
+        let client = self.client()?;
+        let headers = self.all_headers(verb, own)?;
+        let mut url = self.url.clone();
+        for _ in 0..=REDIRECTS {
+            let request = match verb {
+                Verb::Post(body) => client.request(Method::POST, url.clone()).body(body.clone()),
+                Verb::Get => client.request(Method::GET, url.clone()),
+                Verb::Delete => client.request(Method::DELETE, url.clone()),
+            };
+            let response = request
+                .headers(headers.clone())
+                .send()
+                .await
+                .map_err(|error| failure::of_sending(error, &url))?;
+            if !response.status().is_redirection() {
+                return Ok(Response::new(response, redact::url(&url)));
+            }
+            url = target(&url, &response)?;
+        }
+        Err(config_fault(format!(
+            "More than the limit of {REDIRECTS} redirects from {} (redirects). Configure the URL that they lead to.",
+            self.place()
+        )))
+    }
+
+    fn all_headers(&self, verb: &Verb, own: &HeaderMap) -> Result<HeaderMap, Fault> {
+        let mut all = HeaderMap::new();
+        for (name, value) in &self.headers {
+            let Ok(header) = HeaderName::from_bytes(name.as_bytes()) else {
+                return Err(config_fault(format!(
+                    "“{name}” is no header name: mend it in the config."
+                )));
+            };
+            let Ok(mut value) = HeaderValue::from_bytes(value.expose_secret().as_bytes()) else {
+                return Err(config_fault(format!(
+                    "The value of header “{name}” has characters that no header may have."
+                )));
+            };
+            value.set_sensitive(true);
+            all.insert(header, value);
+        }
+        all.extend(own.clone());
+        // H2, H3. What cannot be unpacked is not asked for.
+        all.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let accept = match verb {
+            Verb::Get => "text/event-stream",
+            Verb::Post(_) | Verb::Delete => "application/json, text/event-stream",
+        };
+        all.insert(ACCEPT, HeaderValue::from_static(accept));
+        if matches!(verb, Verb::Post(_)) {
+            all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        Ok(all)
+    }
+
+    /// The client, made on first use. Servers without certificates of their own share one, so that
+    /// the system's roots are read once.
+    fn client(&self) -> Result<Client, Fault> {
+        static DIRECT: OnceLock<Result<Client, String>> = OnceLock::new();
+        static PROXIED: OnceLock<Result<Client, String>> = OnceLock::new();
+        let direct = is_loopback(&self.url);
+        let slot = match (&self.ca_pem, direct) {
+            (Some(_), _) => &self.own,
+            (None, true) => &DIRECT,
+            (None, false) => &PROXIED,
+        };
+        slot.get_or_init(|| build(direct, self.ca_pem.as_deref()))
+            .clone()
+            .map_err(|reason| Fault::NotSent { stage: Stage::Tls, reason, retry: false })
+    }
+}
+
+fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
+    // No total time limit: a stream may live long (S11). Redirects are decided here (H14).
+    let mut builder = Client::builder()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(CONNECT)
+        .tcp_nodelay(true);
+    if direct {
+        builder = builder.no_proxy();
+    }
+    if let Some(pem) = ca_pem {
+        let certificates = reqwest::Certificate::from_pem_bundle(pem)
+            .map_err(|error| format!("The extra CA file cannot be read: {error}."))?;
+        builder = builder.tls_certs_merge(certificates);
+    }
+    builder.build().map_err(|error| format!("The HTTP client cannot be set up: {error}."))
+}
+
+/// Whether a URL points at this machine: no proxy stands in between.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn config_fault(reason: String) -> Fault {
+    Fault::NotSent { stage: Stage::Http, reason, retry: false }
+}
+
+/// H14: where a redirect leads, if it may be followed.
+fn target(from: &Url, response: &reqwest::Response) -> Result<Url, Fault> {
+    let status = response.status().as_u16();
+    let named = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let Some(to) = named.and_then(|to| from.join(to).ok()) else {
+        return Err(config_fault(format!(
+            "{} answers with a redirect (HTTP {status}) that leads nowhere.",
+            redact::url(from)
+        )));
+    };
+    let place = redact::url(&to);
+    if !matches!(status, 307 | 308) {
+        return Err(config_fault(format!(
+            "{} answers with a redirect (HTTP {status}) to {place}, which would lose the request. If that is the endpoint, configure this URL.",
+            redact::url(from)
+        )));
+    }
+    if !same_origin(from, &to) {
+        return Err(config_fault(format!(
+            "{} redirects (HTTP {status}) to another origin: {place}. Nothing was sent there. If you trust it, configure this URL.",
+            redact::url(from)
+        )));
+    }
+    Ok(to)
+}
+
+/// The same scheme, host and port, or the step from http to https on the same host.
+fn same_origin(from: &Url, to: &Url) -> bool {
+    let upgraded = from.scheme() == "http"
+        && to.scheme() == "https"
+        && (from.port(), to.port()) == (None, None);
+    from.host() == to.host()
+        && (upgraded
+            || (from.scheme() == to.scheme()
+                && from.port_or_known_default() == to.port_or_known_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_origin_is_scheme_host_and_port() {
+        let here = url("http://a.test:8801/mcp");
+        assert!(same_origin(&here, &url("http://a.test:8801/other")));
+        assert!(!same_origin(&here, &url("http://a.test:8802/mcp")));
+        assert!(!same_origin(&here, &url("http://b.test:8801/mcp")));
+        assert!(!same_origin(&here, &url("https://a.test:8801/mcp")));
+        assert!(same_origin(&url("http://a.test/mcp"), &url("https://a.test/mcp")));
+        assert!(!same_origin(&url("https://a.test/mcp"), &url("http://a.test/mcp")));
+    }
+
+    #[test]
+    fn this_machine_is_never_reached_through_a_proxy() {
+        for here in
+            ["http://localhost:1/", "http://127.0.0.9/", "http://[::1]:8/", "http://a.localhost/"]
+        {
+            assert!(is_loopback(&url(here)), "{here}");
+        }
+        assert!(!is_loopback(&url("http://192.168.0.1/")));
+        assert!(!is_loopback(&url("https://localhost.example.test/")));
+    }
+}

@@ -1,0 +1,194 @@
+//! Tool definitions as servers give them (D1–D11). One bad definition costs that tool alone.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::super::headers::{self, ParamHeader};
+use crate::domain::{Annotations, Era, ToolDefinition, ToolName};
+
+/// A usable definition, and which of its arguments travel in headers too.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Listed {
+    /// The definition.
+    pub definition: ToolDefinition,
+    /// Empty for legacy servers, where the annotation means nothing.
+    pub headers: Vec<ParamHeader>,
+}
+
+/// All pages of one list, put together.
+#[derive(Debug, Default)]
+pub struct ToolList {
+    /// Usable tools in the server's order.
+    pub tools: Vec<Listed>,
+    /// The others: name as far as known, and reason.
+    pub dropped: Vec<(String, String)>,
+    places: HashMap<String, usize>,
+}
+
+impl ToolList {
+    /// Takes one page; returns how many items it had. `Err` where it is no list at all.
+    pub fn take_page(&mut self, result: Value, era: Era) -> Result<usize, String> {
+        let Value::Object(mut page) = result else {
+            return Err("its answer to tools/list is not an object".to_owned());
+        };
+        let Some(Value::Array(items)) = page.remove("tools") else {
+            return Err("its answer to tools/list has no list of tools".to_owned());
+        };
+        let count = items.len();
+        for item in items {
+            self.take(item, era);
+        }
+        Ok(count)
+    }
+
+    fn take(&mut self, item: Value, era: Era) {
+        match read(item, era) {
+            Err(dropped) => self.dropped.push(dropped),
+            Ok(listed) => {
+                let name = listed.definition.name.as_str();
+                if let Some(first) = self.places.get(name).and_then(|at| self.tools.get(*at)) {
+                    // The very same again, as when a page comes twice, is not worth a word.
+                    if first.definition.raw != listed.definition.raw {
+                        let reason = "listed twice: the first one counts";
+                        self.dropped.push((name.to_owned(), reason.to_owned()));
+                    }
+                } else {
+                    self.places.insert(name.to_owned(), self.tools.len());
+                    self.tools.push(listed);
+                }
+            }
+        }
+    }
+}
+
+fn read(item: Value, era: Era) -> Result<Listed, (String, String)> {
+    let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let fault = |reason: &str| Err((name.clone(), reason.to_owned()));
+    if name.is_empty() {
+        return fault("its definition has no name");
+    }
+    let Some(schema) = item.get("inputSchema").filter(|schema| schema.is_object()) else {
+        return fault("its inputSchema is missing or not an object");
+    };
+    if !takes_object(schema) {
+        return fault("its inputSchema does not describe an object");
+    }
+    if era == Era::Legacy && wants_task(&item) {
+        return fault("it can only be called as a task, which this program does not do");
+    }
+    let headers = match era {
+        Era::Legacy => Vec::new(),
+        Era::Modern => headers::scan(schema).map_err(|reason| (name.clone(), reason))?,
+    };
+    let definition = ToolDefinition {
+        name: ToolName::new(name.as_str()),
+        title: title(&item),
+        description: string(&item, "description").unwrap_or_default(),
+        input_schema: Arc::new(schema.clone()),
+        output_schema: item.get("outputSchema").filter(|s| !s.is_null()).cloned().map(Arc::new),
+        annotations: annotations(&item),
+        raw: Arc::new(item),
+    };
+    Ok(Listed { definition, headers })
+}
+
+/// D5, tolerant: a schema that names no type at its root may still be meant.
+fn takes_object(schema: &Value) -> bool {
+    match schema.get("type") {
+        None => true,
+        Some(Value::Array(kinds)) => kinds.iter().any(|kind| kind == "object"),
+        Some(kind) => kind == "object",
+    }
+}
+
+/// Y1.
+fn wants_task(item: &Value) -> bool {
+    item.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required")
+}
+
+fn string(item: &Value, key: &str) -> Option<String> {
+    item.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// D3.
+fn title(item: &Value) -> Option<String> {
+    let annotated = || item.get("annotations").and_then(|claims| string(claims, "title"));
+    string(item, "title").or_else(annotated).filter(|title| !title.is_empty())
+}
+
+/// D4: what is not a boolean was not said.
+fn annotations(item: &Value) -> Annotations {
+    let claim = |key| item.get("annotations")?.get(key)?.as_bool();
+    Annotations {
+        read_only_hint: claim("readOnlyHint"),
+        destructive_hint: claim("destructiveHint"),
+        idempotent_hint: claim("idempotentHint"),
+        open_world_hint: claim("openWorldHint"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(era: Era, tools: &Value) -> ToolList {
+        let mut list = ToolList::default();
+        list.take_page(json!({ "tools": tools }), era).unwrap();
+        list
+    }
+
+    #[test]
+    fn a_definition_keeps_its_schema_and_unknown_members_verbatim() {
+        let schema = json!({"$schema": "x", "type": "object", "allOf": [{"$ref": "#/$defs/a"}]});
+        let tool = json!({"name": "t", "inputSchema": schema, "odd": [1], "description": "d",
+            "annotations": {"title": "T", "readOnlyHint": true, "destructiveHint": "no"}});
+        let list = list(Era::Modern, &json!([tool]));
+        let definition = &list.tools[0].definition;
+        assert_eq!(*definition.input_schema, schema);
+        assert_eq!(*definition.raw, tool);
+        assert_eq!(definition.title.as_deref(), Some("T"));
+        assert_eq!(definition.annotations.read_only_hint, Some(true));
+        assert_eq!(definition.annotations.destructive_hint, None);
+    }
+
+    #[test]
+    fn a_malformed_tool_goes_alone_and_with_a_reason() {
+        let list = list(
+            Era::Legacy,
+            &json!([
+                {"name": "a", "inputSchema": {"type": "object"}},
+                {"name": "no schema"},
+                {"inputSchema": {"type": "object"}},
+                {"name": "array", "inputSchema": {"type": "array"}},
+                "text",
+                {"name": "a", "inputSchema": {"type": "object"}},
+                {"name": "a", "inputSchema": {"type": "object"}, "title": "other"},
+                {"name": "task", "inputSchema": {}, "execution": {"taskSupport": "required"}},
+                {"name": "z", "inputSchema": {}}
+            ]),
+        );
+        let names: Vec<_> = list.tools.iter().map(|tool| tool.definition.name.as_str()).collect();
+        assert_eq!(names, ["a", "z"]);
+        let dropped: Vec<_> = list.dropped.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(dropped, ["no schema", "", "array", "", "a", "task"]);
+    }
+
+    #[test]
+    fn a_header_annotation_counts_for_modern_servers_only() {
+        let tools = json!([{"name": "t", "inputSchema": {"type": "object",
+            "properties": {"n": {"type": "number", "x-mcp-header": "N"}}}}]);
+        assert!(list(Era::Modern, &tools).tools.is_empty());
+        assert_eq!(list(Era::Legacy, &tools).tools.len(), 1);
+    }
+
+    #[test]
+    fn what_is_no_list_is_an_error() {
+        let mut list = ToolList::default();
+        assert!(list.take_page(json!({ "tools": {} }), Era::Legacy).is_err());
+        assert!(list.take_page(json!([]), Era::Legacy).is_err());
+    }
+}

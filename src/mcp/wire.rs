@@ -1,0 +1,272 @@
+//! One server's wire: sends one JSON-RPC request and reads on until its answer is there, in
+//! whichever form the server chose (H6). Everything else that comes on the way is heard here too:
+//! progress, log messages, change notices, requests of the server.
+
+mod answer;
+mod hear;
+mod stream;
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout_at};
+
+use super::fault::Fault;
+use super::http::{Http, Response, Verb};
+use super::{ServerEvent, ServerEventKind, ServerSpec, headers, model};
+use crate::domain::{CallId, Era, ServerName, Source, Stage, Warning};
+use crate::jsonrpc;
+
+pub(super) use hear::Hearing;
+pub(super) use stream::{Cursor, RECONNECT, is_stream, listen};
+
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Room for what streams tell the actor; a stream waits when it is full.
+pub(super) const UPCALLS: usize = 64;
+
+/// What a stream tells the actor.
+#[derive(Debug)]
+pub(super) enum Upcall {
+    /// The list of tools changed.
+    ToolsChanged,
+    /// This message has to be posted beside everything else.
+    Post(Value, Dialect),
+    /// The MCP session of that generation is gone.
+    SessionLost(u64),
+    /// The endpoint of that generation is gone or speaks another era now.
+    Gone(u64),
+}
+
+/// How messages have to be dressed for the server as it is known now.
+#[derive(Debug, Clone)]
+pub(super) struct Dialect {
+    /// The family.
+    pub(super) era: Era,
+    /// The version, once it is agreed (legacy) or tried (modern).
+    pub(super) version: Option<String>,
+    /// The MCP session (G4). Never shown.
+    pub(super) session: Option<HeaderValue>,
+}
+
+impl Dialect {
+    /// Before anything is agreed with a legacy server.
+    pub(super) fn opening() -> Self {
+        Self { era: Era::Legacy, version: None, session: None }
+    }
+
+    /// A modern server, spoken to with this version.
+    pub(super) fn modern(version: &str) -> Self {
+        Self { era: Era::Modern, version: Some(version.to_owned()), session: None }
+    }
+
+    fn headers(&self, method: &str, name: Option<&str>) -> Result<HeaderMap, Fault> {
+        let mut all = HeaderMap::new();
+        if let Some(version) = &self.version {
+            all.insert(VERSION, value(version)?);
+        }
+        match self.era {
+            Era::Modern if !method.is_empty() => {
+                all.insert(METHOD, value(method)?);
+                if let Some(name) = name {
+                    all.insert(NAME, value(&headers::encode(name))?);
+                }
+            }
+            Era::Modern => {}
+            Era::Legacy => {
+                if let Some(session) = &self.session {
+                    all.insert(SESSION, session.clone());
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn value(text: &str) -> Result<HeaderValue, Fault> {
+    HeaderValue::from_bytes(text.as_bytes()).map_err(|_invalid| Fault::NotSent {
+        stage: Stage::Http,
+        reason: "A value has characters that no header may have.".to_owned(),
+        retry: false,
+    })
+}
+
+/// One request to be made.
+#[derive(Debug)]
+pub(super) struct Ask {
+    /// Its id, from [`Wire::next_id`].
+    pub(super) id: u64,
+    /// Its method.
+    pub(super) method: &'static str,
+    /// Its parameters, without `_meta` of the era.
+    pub(super) params: Map<String, Value>,
+    /// What `Mcp-Name` says, where the method has one.
+    pub(super) name: Option<String>,
+    /// Arguments that travel in headers too.
+    pub(super) mirrored: Vec<(String, String)>,
+    /// The call it is made for.
+    pub(super) call: Option<CallId>,
+    /// Whether log messages are asked for (modern servers send none otherwise).
+    pub(super) logs: bool,
+    /// Silence that is put up with; any byte of the answer starts it anew, a comment too (S11).
+    pub(super) silence: Duration,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub(super) struct Answered {
+    /// The result, whatever it is.
+    pub(super) result: Value,
+    /// The session that came with it.
+    pub(super) session: Option<HeaderValue>,
+    /// Time until the head of the response was there.
+    pub(super) head: Duration,
+}
+
+/// The wire of one server.
+#[derive(Debug)]
+pub(super) struct Wire {
+    pub(super) server: ServerName,
+    pub(super) http: Http,
+    ids: AtomicU64,
+    events: mpsc::Sender<ServerEvent>,
+    upcalls: mpsc::Sender<Upcall>,
+    remarked: Mutex<HashSet<String>>,
+}
+
+impl Wire {
+    pub(super) fn new(
+        spec: &ServerSpec,
+        events: mpsc::Sender<ServerEvent>,
+        upcalls: mpsc::Sender<Upcall>,
+    ) -> Self {
+        Self {
+            server: spec.name.clone(),
+            http: Http::new(spec),
+            ids: AtomicU64::new(1),
+            events,
+            upcalls,
+            remarked: Mutex::new(HashSet::new()),
+        }
+    }
+
+    /// J2: ever rising, for the life of the client.
+    pub(super) fn next_id(&self) -> u64 {
+        self.ids.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends a request once and waits for its answer.
+    pub(super) async fn ask(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
+        let (body, headers) = dress(dialect, &ask)?;
+        let begun = Instant::now();
+        let verb = Verb::Post(body);
+        let sent = timeout_at(begun + ask.silence, self.http.send(&verb, &headers));
+        let response = sent.await.map_err(|_elapsed| Fault::Silent(ask.silence))??;
+        let head = begun.elapsed();
+        self.tell(ServerEventKind::Latency(head)).await;
+        let session = response.header(SESSION.as_str()).cloned();
+        let mut hearing = Hearing::new(ask.id, ask.call, dialect.clone());
+        let reading = answer::read(self, &mut hearing, response, ask.silence);
+        Ok(Answered { result: reading.await?, session, head })
+    }
+
+    /// Posts a notification or an answer of ours. Any success acknowledges it; its body is not
+    /// looked at (H7).
+    pub(super) async fn post(&self, dialect: &Dialect, message: &Value) -> Result<(), Fault> {
+        let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
+        let headers = dialect.headers(method, None)?;
+        let verb = Verb::Post(Bytes::from(message.to_string()));
+        let response = self.http.send(&verb, &headers).await?;
+        if response.is_success() {
+            return Ok(());
+        }
+        answer::refused(dialect, response).await
+    }
+
+    /// Opens the standing stream of a legacy server, or resumes one after `last_id`.
+    pub(super) async fn open(&self, dialect: &Dialect, last_id: &str) -> Result<Response, Fault> {
+        let mut headers = dialect.headers("", None)?;
+        if !last_id.is_empty() {
+            // S10: an id may be any text; `from_bytes` takes what is not ASCII too.
+            headers.insert(LAST_EVENT, value(last_id)?);
+        }
+        self.http.send(&Verb::Get, &headers).await
+    }
+
+    /// Ends the MCP session (G5). Whatever the server says to that is fine.
+    pub(super) async fn end_session(&self, dialect: &Dialect) {
+        if dialect.session.is_none() {
+            return;
+        }
+        let Ok(headers) = dialect.headers("", None) else { return };
+        if let Err(fault) = self.http.send(&Verb::Delete, &headers).await {
+            tracing::debug!(server = %self.server, %fault, "the MCP session was not ended");
+        }
+    }
+
+    /// Reports to the runtime; waits for room.
+    pub(super) async fn tell(&self, kind: ServerEventKind) {
+        let event = ServerEvent { server: self.server.clone(), kind };
+        if self.events.send(event).await.is_err() {
+            tracing::debug!(server = %self.server, "nobody listens any more");
+        }
+    }
+
+    /// Tells the actor; waits for room.
+    pub(super) async fn up(&self, upcall: Upcall) {
+        if self.upcalls.send(upcall).await.is_err() {
+            tracing::debug!(server = %self.server, "the client has ended");
+        }
+    }
+
+    /// A conformance warning, once for each kind.
+    pub(super) async fn remark(&self, what: &str) {
+        let new =
+            self.remarked.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned());
+        if new {
+            let message = format!("The server {what}.");
+            let advice = "It works all the same; its makers may want to know.";
+            let source = Source::Server(self.server.clone());
+            self.tell(ServerEventKind::Warned(Warning::new(source, message, advice))).await;
+        }
+    }
+}
+
+/// Body and headers of a request.
+fn dress(dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
+    let mut params = ask.params.clone();
+    let mut meta = Map::new();
+    if let (Era::Modern, Some(version)) = (dialect.era, &dialect.version) {
+        meta = model::modern_meta(version);
+        if ask.logs {
+            model::ask_for_logs(&mut meta);
+        }
+    }
+    if ask.call.is_some() {
+        meta.insert("progressToken".to_owned(), ask.id.into());
+    }
+    if !meta.is_empty() {
+        params.insert("_meta".to_owned(), Value::Object(meta));
+    }
+    let message = jsonrpc::request(ask.id, ask.method, &Value::Object(params));
+    let mut headers = dialect.headers(ask.method, ask.name.as_deref())?;
+    if dialect.era == Era::Modern {
+        for (name, text) in &ask.mirrored {
+            // X6: the prefix is ours, so that no real header can be shadowed.
+            if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                headers.insert(name, value(text)?);
+            }
+        }
+    }
+    Ok((Bytes::from(message.to_string()), headers))
+}

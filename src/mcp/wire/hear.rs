@@ -1,0 +1,130 @@
+//! What comes beside the answer: progress, log messages, change notices, requests of the server.
+
+use serde_json::{Value, json};
+
+use super::{Dialect, Upcall, Wire};
+use crate::domain::{CallId, Era, Progress};
+use crate::jsonrpc::{self, ErrorObject, Id, Message, code};
+use crate::mcp::ServerEventKind;
+use crate::mcp::model::cut;
+
+/// Longest log line or progress message that is passed on, in bytes.
+const NOTE_LIMIT: usize = 2000;
+
+/// Who listens: one request of ours with its call, or the standing stream.
+#[derive(Debug)]
+pub(in crate::mcp) struct Hearing {
+    /// The request whose answer is awaited; 0 (never given) on the standing stream.
+    pub(super) id: u64,
+    call: Option<CallId>,
+    pub(super) dialect: Dialect,
+    progress: Progress,
+}
+
+/// The answer to the awaited request.
+pub(super) type Body = Result<Value, ErrorObject>;
+
+impl Hearing {
+    pub(in crate::mcp) fn new(id: u64, call: Option<CallId>, dialect: Dialect) -> Self {
+        Self { id, call, dialect, progress: Progress::default() }
+    }
+
+    /// Takes one message; `Some` is the awaited answer, or why there will be none.
+    pub(super) async fn take(
+        &mut self,
+        wire: &Wire,
+        message: Message,
+    ) -> Option<Result<Body, String>> {
+        match message {
+            Message::Response { id, body } => return self.response(wire, &id, body).await.map(Ok),
+            Message::Invalid { id, reason } if jsonrpc::answers(&id, self.id) => {
+                return Some(Err(reason));
+            }
+            Message::Invalid { reason, .. } => {
+                wire.remark(&format!("sends messages that are none ({reason})")).await;
+            }
+            Message::Notification { method, params } => self.notice(wire, &method, &params).await,
+            Message::Request { id, method, .. } => self.request(wire, &id, &method).await,
+        }
+        None
+    }
+
+    /// J5: an answer to anything else is passed over; H15: an error without an id is ours.
+    async fn response(&self, wire: &Wire, id: &Value, body: Body) -> Option<Body> {
+        if self.id == 0 {
+            return None;
+        }
+        if jsonrpc::answers(id, self.id) {
+            if id.is_string() {
+                wire.remark("gives ids back as text where they were numbers").await;
+            }
+            return Some(body);
+        }
+        (id.is_null() && body.is_err()).then_some(body)
+    }
+
+    async fn notice(&mut self, wire: &Wire, method: &str, params: &Value) {
+        match method {
+            "notifications/progress" => self.progressed(wire, params).await,
+            "notifications/message" => self.logged(wire, params).await,
+            "notifications/tools/list_changed" => wire.up(Upcall::ToolsChanged).await,
+            // J6: whatever else there is, nobody is waiting for it.
+            _ => tracing::debug!(server = %wire.server, method, "notification passed over"),
+        }
+    }
+
+    async fn progressed(&mut self, wire: &Wire, params: &Value) {
+        let ours = params.get("progressToken").is_some_and(|t| jsonrpc::answers(t, self.id));
+        let Some(call) = self.call.filter(|_| ours) else { return };
+        // Values must rise; one that does not is taken for the last.
+        let done = params.get("progress").and_then(Value::as_f64).unwrap_or_default();
+        self.progress.done = done.max(self.progress.done);
+        if let Some(total) = params.get("total").and_then(Value::as_f64) {
+            self.progress.total = Some(total);
+        }
+        if let Some(message) = params.get("message").and_then(Value::as_str) {
+            cut(message, NOTE_LIMIT).clone_into(&mut self.progress.note);
+        }
+        let progress = self.progress.clone();
+        wire.tell(ServerEventKind::Progress { call, progress }).await;
+    }
+
+    async fn logged(&mut self, wire: &Wire, params: &Value) {
+        let text = match params.get("data") {
+            Some(Value::String(text)) => cut(text, NOTE_LIMIT).to_owned(),
+            Some(data) => cut(&data.to_string(), NOTE_LIMIT).to_owned(),
+            None => return,
+        };
+        if let Some(call) = self.call {
+            self.progress.note = text;
+            let progress = self.progress.clone();
+            wire.tell(ServerEventKind::Progress { call, progress }).await;
+        } else {
+            let level = params.get("level").and_then(Value::as_str).unwrap_or("info");
+            let level = cut(level, 40).to_owned();
+            wire.tell(ServerEventKind::Log { level, text }).await;
+        }
+    }
+
+    /// G6–G8: every request of a legacy server is answered, in a post of its own. T1: a modern one
+    /// may not ask.
+    async fn request(&self, wire: &Wire, id: &Id, method: &str) {
+        if self.dialect.era == Era::Modern {
+            wire.remark("sends requests on a stream where it may not; they cannot be answered")
+                .await;
+            return;
+        }
+        let answer = match method {
+            "ping" => jsonrpc::result(id, &json!({})),
+            "roots/list" => jsonrpc::error(id, code::METHOD_NOT_FOUND, "Roots not supported"),
+            "sampling/createMessage" => {
+                jsonrpc::error(id, code::METHOD_NOT_FOUND, "Sampling not supported")
+            }
+            "elicitation/create" => {
+                jsonrpc::error(id, code::METHOD_NOT_FOUND, "Elicitation not supported")
+            }
+            _ => jsonrpc::error(id, code::METHOD_NOT_FOUND, "Method not found"),
+        };
+        wire.up(Upcall::Post(answer, self.dialect.clone())).await;
+    }
+}

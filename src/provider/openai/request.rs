@@ -1,0 +1,137 @@
+//! Conversation in, request body out.
+
+use serde_json::{Map, Value, json};
+
+use super::{Kept, Omit, Sent, is_host, origin, target, wants_reasoning};
+use crate::config::ModelConfig;
+use crate::domain::turn::{Reasoning, RequestedCall};
+use crate::provider::ModelRequest;
+use crate::provider::history::{Step, sent_name, steps};
+use crate::provider::rename::{Renames, Way};
+use crate::schema::adapt::adapt;
+
+pub(super) fn build(request: &ModelRequest, config: &ModelConfig, omit: Omit) -> Sent {
+    let (tools, renames) = tools(request, config);
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(config.name));
+    body.insert("messages".to_owned(), messages(request, config, &renames));
+    if !tools.is_empty() && !omit.tools {
+        body.insert("tools".to_owned(), Value::Array(tools));
+    }
+    body.insert("stream".to_owned(), json!(true));
+    // Mistral counts without being asked and refuses the member.
+    if !omit.stream_options && !is_host(&config.base_url, "mistral.ai") {
+        body.insert("stream_options".to_owned(), json!({"include_usage": true}));
+    }
+    if let Some(temperature) = request.temperature.or(config.temperature)
+        && !omit.temperature
+    {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
+    if let Some(limit) = request.max_output_tokens.or(config.max_output_tokens) {
+        body.insert(limit_name(config, omit).to_owned(), json!(limit));
+    }
+    Sent { body: Value::Object(body), renames }
+}
+
+fn limit_name(config: &ModelConfig, omit: Omit) -> &'static str {
+    let new_name = is_host(&config.base_url, "api.openai.com");
+    if new_name == omit.other_limit_name { "max_tokens" } else { "max_completion_tokens" }
+}
+
+fn tools(request: &ModelRequest, config: &ModelConfig) -> (Vec<Value>, Renames) {
+    let target = target(&config.base_url);
+    let mut renames = Renames::default();
+    let tools = request.tools.iter().map(|offer| {
+        let adapted = adapt(&offer.schema, target);
+        renames.add(&offer.name, adapted.renamed);
+        json!({
+            "type": "function",
+            "function": {
+                "name": offer.name.as_str(),
+                "description": offer.description,
+                "parameters": adapted.schema,
+            },
+        })
+    });
+    (tools.collect(), renames)
+}
+
+fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames) -> Value {
+    let mut messages = Vec::with_capacity(request.messages.len() + 1);
+    if !request.system.is_empty() {
+        messages.push(json!({"role": "system", "content": request.system}));
+    }
+    for step in steps(&request.messages) {
+        match step {
+            Step::User(text) => messages.push(json!({"role": "user", "content": text})),
+            Step::Model { text, reasoning, calls } => {
+                let kept = reasoning.and_then(|reasoning| kept(reasoning, config));
+                let asked = calls.iter().map(|(call, _)| *call);
+                let asked: Vec<_> =
+                    asked.map(|call| tool_call(call, renames, kept.as_ref())).collect();
+                messages.push(assistant(text, asked, reasoning.filter(|_| kept.is_some()), config));
+                messages.extend(calls.iter().map(|(call, told)| {
+                    json!({"role": "tool", "tool_call_id": call.provider_id, "content": told.text})
+                }));
+            }
+        }
+    }
+    Value::Array(messages)
+}
+
+fn assistant(
+    text: &str,
+    calls: Vec<Value>,
+    reasoning: Option<&Reasoning>,
+    config: &ModelConfig,
+) -> Value {
+    let mut message = Map::new();
+    message.insert("role".to_owned(), json!("assistant"));
+    let content = if text.is_empty() { Value::Null } else { json!(text) };
+    message.insert("content".to_owned(), content);
+    if calls.is_empty() {
+        return Value::Object(message);
+    }
+    // Only for messages with calls: elsewhere it is refused or thrown away.
+    if let Some(reasoning) = reasoning
+        && !reasoning.field.is_empty()
+        && wants_reasoning(&config.base_url)
+    {
+        message.insert(reasoning.field.clone(), json!(reasoning.text));
+    }
+    message.insert("tool_calls".to_owned(), Value::Array(calls));
+    Value::Object(message)
+}
+
+/// What was kept beside a message's reasoning, if it came from this very endpoint and model.
+fn kept(reasoning: &Reasoning, config: &ModelConfig) -> Option<Kept> {
+    let kept: Kept = serde_json::from_str(reasoning.signature.as_deref()?).ok()?;
+    (kept.from == origin(config)).then_some(kept)
+}
+
+fn tool_call(call: &RequestedCall, renames: &Renames, kept: Option<&Kept>) -> Value {
+    let mut sent = json!({
+        "id": call.provider_id,
+        "type": "function",
+        "function": {
+            "name": sent_name(call.name.as_str()),
+            "arguments": arguments(call, renames),
+        },
+    });
+    if let Some(extra) = kept.and_then(|kept| kept.extra.get(&call.provider_id))
+        && let Some(members) = sent.as_object_mut()
+    {
+        members.insert("extra_content".to_owned(), extra.clone());
+    }
+    sent
+}
+
+/// Always a JSON object as text: servers parse it, and one that cannot be parsed has the whole
+/// conversation refused. The call's result tells the model what was wrong with the original.
+fn arguments(call: &RequestedCall, renames: &Renames) -> String {
+    let Ok(arguments) = &call.arguments else { return "{}".to_owned() };
+    let mut arguments = (**arguments).clone();
+    renames.apply(&call.name, &mut arguments, Way::Out);
+    Value::Object(arguments).to_string()
+}

@@ -1,0 +1,121 @@
+//! From a server's entry in the config to what its client starts with.
+
+use std::sync::Arc;
+
+use secrecy::{ExposeSecret, SecretString};
+use url::Url;
+
+use crate::config::{Auth, McpConfig, ServerConfig};
+use crate::domain::{Source, Warning};
+use crate::mcp::{Limits, ServerSpec};
+
+/// What the client of this server starts with.
+pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> ServerSpec {
+    let plain = server
+        .headers
+        .iter()
+        .map(|(name, value)| (name.clone(), SecretString::from(value.clone())));
+    let secret = server.headers_env.iter().map(|(name, _, value)| (name.clone(), value.clone()));
+    ServerSpec {
+        name: server.name.clone(),
+        url: server.url.clone(),
+        headers: plain.chain(secret).chain(server.auth.as_ref().map(credential)).collect(),
+        has_credential: server.auth.is_some() || !server.headers_env.is_empty(),
+        protocol: server.protocol,
+        ca_pem,
+        limits: Limits {
+            discovery: mcp.discovery_timeout,
+            silence: mcp.call_timeout,
+            call: mcp.max_call_time,
+        },
+    }
+}
+
+fn credential(auth: &Auth) -> (String, SecretString) {
+    match auth {
+        Auth::Bearer { token, .. } => {
+            let value = format!("Bearer {}", token.expose_secret());
+            ("Authorization".to_owned(), value.into())
+        }
+        Auth::ApiKey { header, key, .. } => (header.clone(), key.clone()),
+    }
+}
+
+/// Host and port of an endpoint.
+pub(super) fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port_or_known_default() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
+    }
+}
+
+/// Reads the file of further certificate authorities, if one is configured.
+pub fn certificates(mcp: &McpConfig, warnings: &mut Vec<Warning>) -> Option<Arc<[u8]>> {
+    let file = mcp.ca_file.as_ref()?;
+    match std::fs::read(file) {
+        Ok(pem) => Some(pem.into()),
+        Err(fault) => {
+            warnings.push(Warning::new(
+                Source::Program,
+                format!("The certificate file {} cannot be read: {fault}.", file.display()),
+                "Check mcp.caFile; until then only the system's certificates are trusted.",
+            ));
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Protocol;
+
+    fn server(auth: Option<Auth>) -> ServerConfig {
+        ServerConfig {
+            name: "s".into(),
+            url: Url::parse("https://host.example/mcp?key=x").unwrap(),
+            auth,
+            permissions: None,
+            tools: None,
+            exclude_tools: Vec::new(),
+            rules: Vec::new(),
+            headers: vec![("X-A".into(), "1".into())],
+            headers_env: Vec::new(),
+            protocol: Protocol::Auto,
+            disabled: None,
+            line: None,
+        }
+    }
+
+    fn headers(spec: &ServerSpec) -> Vec<(&str, &str)> {
+        spec.headers.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect()
+    }
+
+    #[test]
+    fn a_bearer_token_travels_in_authorization() {
+        let auth = Auth::Bearer { token_env: "T".into(), token: "tok".to_owned().into() };
+        let spec = of(&server(Some(auth)), &McpConfig::default(), None);
+        assert_eq!(headers(&spec), [("X-A", "1"), ("Authorization", "Bearer tok")]);
+        assert!(spec.has_credential);
+    }
+
+    #[test]
+    fn an_api_key_travels_in_its_own_header() {
+        let auth =
+            Auth::ApiKey { header: "K".into(), key_env: "E".into(), key: "k".to_owned().into() };
+        let spec = of(&server(Some(auth)), &McpConfig::default(), None);
+        assert_eq!(headers(&spec), [("X-A", "1"), ("K", "k")]);
+    }
+
+    #[test]
+    fn plain_headers_are_no_credential() {
+        assert!(!of(&server(None), &McpConfig::default(), None).has_credential);
+    }
+
+    #[test]
+    fn the_host_is_shown_with_its_port() {
+        assert_eq!(host(&Url::parse("https://a.example/x").unwrap()), "a.example:443");
+        assert_eq!(host(&Url::parse("http://127.0.0.1:8080/x").unwrap()), "127.0.0.1:8080");
+    }
+}

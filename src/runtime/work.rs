@@ -1,0 +1,185 @@
+//! What runs beside the loop: one request to the model, one call, one write. Each reports its end
+//! exactly once.
+
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
+use crate::domain::{Call, CallId, Outcome, Source, TurnId, Warning};
+use crate::mcp::Command;
+use crate::provider::http::Provider;
+
+/// Room between a provider and the loop.
+const EVENTS: usize = 64;
+
+/// News of the program's own tasks.
+pub(super) enum Inside {
+    /// A call came to its end.
+    CallDone {
+        /// Which.
+        call: CallId,
+        /// How.
+        outcome: Outcome,
+    },
+    /// The endpoint said how large the model's window is.
+    Window(Option<u64>),
+    /// Something could not be written.
+    Warned(Warning),
+}
+
+/// News of a request to the model.
+pub(super) enum ModelReport {
+    /// The model sent something.
+    Said {
+        /// For which turn.
+        turn: TurnId,
+        /// What.
+        event: ModelEvent,
+    },
+    /// The request failed for good.
+    Failed {
+        /// Which turn.
+        turn: TurnId,
+        /// Why.
+        error: ProviderError,
+    },
+}
+
+/// Carries one request to the model. The last report is its end, whatever happens.
+pub(super) async fn ask_model(
+    provider: Provider,
+    turn: TurnId,
+    request: ModelRequest,
+    reports: mpsc::Sender<ModelReport>,
+    cancel: CancellationToken,
+) {
+    let (events, mut stream) = mpsc::channel(EVENTS);
+    let asking = async {
+        let asked = provider.ask(&request, &events, &cancel).await;
+        drop(events);
+        asked
+    };
+    let passing = async {
+        let mut finished = false;
+        while let Some(event) = stream.recv().await {
+            finished |= matches!(event, ModelEvent::Finished(_));
+            if reports.send(ModelReport::Said { turn, event }).await.is_err() {
+                break;
+            }
+        }
+        finished
+    };
+    let (asked, finished) = tokio::join!(asking, passing);
+    let last = match asked {
+        Err(error) => ModelReport::Failed { turn, error },
+        Ok(()) if finished => return,
+        Ok(()) => ModelReport::Said { turn, event: ModelEvent::Finished(Finish::Incomplete) },
+    };
+    // With nobody left to hear it the turn is over as well.
+    drop(reports.send(last).await);
+}
+
+/// Asks the endpoint for the model's window.
+pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
+    let window = provider.context_window().await;
+    if window.is_some() {
+        drop(inside.send(Inside::Window(window)).await);
+    }
+}
+
+/// Carries one call to its server and reports its outcome.
+pub(super) async fn carry(
+    commands: Option<mpsc::Sender<Command>>,
+    call: Arc<Call>,
+    cancel: CancellationToken,
+    inside: mpsc::Sender<Inside>,
+) {
+    let outcome = outcome_of(commands, &call, cancel).await;
+    drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
+}
+
+async fn outcome_of(
+    commands: Option<mpsc::Sender<Command>>,
+    call: &Call,
+    cancel: CancellationToken,
+) -> Outcome {
+    let no_client = || Outcome::NotSent {
+        reason: format!("the server {} has no connection now; reconnect it", call.tool.server),
+    };
+    let Some(commands) = commands else { return no_client() };
+    let (reply, answer) = oneshot::channel();
+    let command = Command::Call {
+        call: call.id,
+        tool: call.tool.tool.clone(),
+        arguments: Arc::clone(&call.arguments),
+        cancel: cancel.clone(),
+        reply,
+    };
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => return Outcome::Cancelled { sent: false },
+        sent = commands.send(command) => if sent.is_err() { return no_client() },
+    }
+    answer.await.unwrap_or_else(|_| Outcome::Unknown {
+        reason: "the connection to the server ended".to_owned(),
+    })
+}
+
+/// Does something that waits for the disk, and warns if it fails.
+pub(super) async fn write<F>(job: F, inside: mpsc::Sender<Inside>)
+where
+    F: FnOnce() -> Result<(), Warning> + Send + 'static,
+{
+    let stopped =
+        || Warning::new(Source::Program, "A file was not written: the writer stopped.", "");
+    let written = tokio::task::spawn_blocking(job).await;
+    if let Err(warning) = written.unwrap_or_else(|_| Err(stopped())) {
+        drop(inside.send(Inside::Warned(warning)).await);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+    use crate::domain::ToolId;
+
+    fn call() -> Call {
+        Call {
+            id: CallId(1),
+            turn: None,
+            tool: ToolId::new("s", "t"),
+            model_name: "s_t".into(),
+            arguments: Arc::new(Map::new()),
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_without_a_client_is_not_sent() {
+        let outcome = outcome_of(None, &call(), CancellationToken::new()).await;
+        assert_eq!(outcome.word(), "not sent");
+    }
+
+    #[tokio::test]
+    async fn a_call_that_waits_for_room_is_cancelled_unsent() {
+        let (commands, _queue) = mpsc::channel(1);
+        commands.send(Command::Connect).await.unwrap();
+        let cancel = CancellationToken::new();
+        cancel.cancel();
+        let outcome = outcome_of(Some(commands), &call(), cancel).await;
+        assert_eq!(outcome, Outcome::Cancelled { sent: false });
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_never_comes_is_unknown() {
+        let (commands, mut queue) = mpsc::channel(1);
+        let taking = async { drop(queue.recv().await) };
+        let call = call();
+        let carrying = outcome_of(Some(commands), &call, CancellationToken::new());
+        let (outcome, ()) = tokio::join!(carrying, taking);
+        assert_eq!(outcome.word(), "unknown");
+    }
+}

@@ -1,0 +1,36 @@
+//! What the screen asks of whoever runs it.
+
+use crate::bridge::Op;
+
+/// One thing to be done outside the screen.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Intent {
+    /// Hand this to the runtime.
+    Send(Op),
+    /// Put this on the clipboard. Cleaned.
+    Copy {
+        /// The text.
+        text: String,
+    },
+    /// Let the user write in an external editor, beginning with this.
+    Edit {
+        /// The text to begin with.
+        text: String,
+    },
+    /// Back to the shell until resumed.
+    Suspend,
+    /// Draw everything anew.
+    Redraw,
+    /// Capture the mouse, or leave it to the terminal.
+    Mouse {
+        /// Whether to capture it.
+        on: bool,
+    },
+    /// Make a decision that waits known outside the terminal.
+    Notify {
+        /// What waits. Cleaned.
+        text: String,
+    },
+    /// Leave the program.
+    Exit,
+}

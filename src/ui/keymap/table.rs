@@ -1,0 +1,197 @@
+//! The table of all actions.
+
+/// Where a key works. [`Place::Global`] works wherever the place itself has no use for the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// Everywhere.
+    Global,
+    /// The draft.
+    Input,
+    /// The side panel.
+    Panel,
+    /// The decision box.
+    Dialog,
+    /// The editor of arguments.
+    Editor,
+    /// A page over everything: help, details.
+    Page,
+    /// The command palette.
+    List,
+}
+
+impl Place {
+    /// All places, in the order of the help.
+    pub const ALL: [Self; 7] = [
+        Self::Global,
+        Self::Input,
+        Self::Dialog,
+        Self::Editor,
+        Self::Panel,
+        Self::Page,
+        Self::List,
+    ];
+
+    /// The heading in the help.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Global => "Everywhere",
+            Self::Input => "Message",
+            Self::Panel => "Side panel",
+            Self::Dialog => "Decision",
+            Self::Editor => "Editing arguments",
+            Self::Page => "Pages",
+            Self::List => "Palette",
+        }
+    }
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Binding {
+    /// The action.
+    pub action: Action,
+    /// Its name, as in `keys:` of the config.
+    pub name: &'static str,
+    /// Where it works.
+    pub place: Place,
+    /// Its default keys.
+    pub keys: &'static [&'static str],
+    /// What it does, in a few words.
+    pub help: &'static str,
+}
+
+macro_rules! actions {
+    ($($place:ident { $($action:ident $name:literal [$($key:literal),*] $help:literal)* })*) => {
+        /// Everything a key can do.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $($(#[doc = $help] $action,)*)*
+        }
+
+        /// Every action, in the order in which help shows them.
+        pub const TABLE: &[Binding] = &[
+            $($(Binding {
+                action: Action::$action,
+                name: $name,
+                place: Place::$place,
+                keys: &[$($key),*],
+                help: $help,
+            },)*)*
+        ];
+    };
+}
+
+actions! {
+    Global {
+        Interrupt "interrupt" ["ctrl-c"] "cancel the turn; else clear the draft; else quit"
+        Help "help" ["f1"] "keys and commands"
+        Palette "palette" ["ctrl-p"] "find a command"
+        TogglePanel "togglePanel" ["f2", "ctrl-b"] "show or hide servers and tools"
+        FocusPanel "focusPanel" ["shift-tab"] "go to the side panel and back"
+        Decision "decision" ["f3", "alt-a"] "come back to a waiting decision"
+        Warnings "warnings" ["f4"] "all warnings with their advice"
+        ScrollUp "scrollUp" ["pgup"] "scroll the conversation up"
+        ScrollDown "scrollDown" ["pgdn"] "scroll the conversation down"
+        ScrollTop "scrollTop" ["ctrl-home"] "first row of the conversation"
+        ScrollBottom "scrollBottom" ["ctrl-end"] "last row, and follow from there"
+        Previous "previous" ["alt-up"] "select the item before"
+        Next "next" ["alt-down"] "select the item after"
+        Open "open" ["ctrl-o"] "open or close the selected card"
+        Copy "copy" ["ctrl-y"] "copy the selected item, or the last answer"
+        Redraw "redraw" ["ctrl-l"] "draw everything anew"
+        Suspend "suspend" ["ctrl-z"] "back to the shell; `fg` returns"
+    }
+    Input {
+        Send "send" ["enter"] "send the message"
+        Newline "newline" ["alt-enter", "shift-enter", "ctrl-j"] "new line"
+        HistoryPrevious "historyPrevious" ["up"] "earlier message (on the first row)"
+        HistoryNext "historyNext" ["down"] "later message (on the last row)"
+        HistorySearch "historySearch" ["ctrl-r"] "search earlier messages"
+        ExternalEditor "externalEditor" ["ctrl-g"] "write the message in $VISUAL or $EDITOR"
+        Complete "complete" ["tab"] "complete a command; else go to the next area"
+        Leave "leave" ["esc"] "close what is open, drop the selection"
+        QuitWhenEmpty "quitWhenEmpty" ["ctrl-d"] "quit when the message is empty"
+    }
+    Dialog {
+        Approve "approve" ["y"] "run it once"
+        ApproveSession "approveSession" ["s"] "run it, and this tool for this session"
+        ApproveAlways "approveAlways" ["a"] "run it, and write a rule (asks a second time)"
+        EditArguments "editArguments" ["e"] "change the arguments, then be asked again"
+        Deny "deny" ["n"] "do not run it"
+        DenyNote "denyNote" ["r"] "do not run it, and tell the model why"
+        DenyAll "denyAll" ["N"] "deny all that wait"
+        Later "later" ["l", "esc"] "decide later; the turn waits"
+        Choose "choose" ["enter"] "what has the focus, deny at first; never approves"
+        ChooseNext "chooseNext" ["right"] "move the focus right"
+        ChoosePrevious "choosePrevious" ["left"] "move the focus left"
+        DialogUp "dialogUp" ["up", "k"] "scroll up"
+        DialogDown "dialogDown" ["down", "j"] "scroll down"
+        DialogPageUp "dialogPageUp" ["pgup"] "a page up"
+        DialogPageDown "dialogPageDown" ["pgdn"] "a page down"
+        DialogTop "dialogTop" ["home"] "first row"
+        DialogBottom "dialogBottom" ["end"] "last row"
+        ToDraft "toDraft" ["tab"] "to the message, and back"
+    }
+    Editor {
+        Apply "apply" ["ctrl-s"] "use these arguments"
+        Discard "discard" ["esc"] "back without changes"
+    }
+    Panel {
+        PanelUp "panelUp" ["up"] "one row up"
+        PanelDown "panelDown" ["down"] "one row down"
+        PanelPageUp "panelPageUp" ["pgup"] "a page up"
+        PanelPageDown "panelPageDown" ["pgdn"] "a page down"
+        PanelTop "panelTop" ["home"] "first row"
+        PanelBottom "panelBottom" ["end"] "last row"
+        Details "details" ["enter"] "details of the server or tool"
+        Toggle "toggle" ["space"] "switch the server or tool on or off"
+        Collapse "collapse" ["left"] "fold the tools of the server"
+        Expand "expand" ["right"] "unfold the tools of the server"
+        Reconnect "reconnect" ["ctrl-r"] "reconnect the server"
+        CallTool "callTool" ["ctrl-t"] "call the tool with arguments of your own"
+        PanelLeave "panelLeave" ["esc"] "clear the filter, then back to the message"
+        PanelInput "panelInput" ["tab"] "back to the message"
+    }
+    Page {
+        PageClose "pageClose" ["esc", "q"] "close"
+        PageUp "pageUp" ["up", "k"] "scroll up"
+        PageDown "pageDown" ["down", "j"] "scroll down"
+        PageBack "pageBack" ["pgup"] "a page up"
+        PageForward "pageForward" ["pgdn", "space"] "a page down"
+        PageTop "pageTop" ["home"] "first row"
+        PageBottom "pageBottom" ["end"] "last row"
+    }
+    List {
+        ListClose "listClose" ["esc"] "close"
+        ListUp "listUp" ["up"] "one up"
+        ListDown "listDown" ["down"] "one down"
+        ListRun "listRun" ["enter"] "do it"
+    }
+}
+
+impl Action {
+    /// Whether the action lets a call run.
+    pub fn approves(self) -> bool {
+        matches!(self, Self::Approve | Self::ApproveSession | Self::ApproveAlways)
+    }
+
+    /// Whether the command palette offers it: what makes sense from anywhere.
+    pub fn in_palette(self) -> bool {
+        matches!(
+            self,
+            Self::Help
+                | Self::TogglePanel
+                | Self::FocusPanel
+                | Self::Decision
+                | Self::Warnings
+                | Self::ScrollTop
+                | Self::ScrollBottom
+                | Self::Open
+                | Self::Copy
+                | Self::Redraw
+                | Self::Suspend
+                | Self::HistorySearch
+                | Self::ExternalEditor
+        )
+    }
+}

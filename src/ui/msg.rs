@@ -1,0 +1,43 @@
+//! What can happen to the screen.
+
+use std::time::Instant;
+
+use crossterm::event::Event;
+
+use crate::bridge::Notice;
+
+/// One thing that happened, with the time it happened at.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Msg {
+    /// A key, a paste, the mouse, the focus of the terminal.
+    Input {
+        /// What the terminal reported.
+        event: Event,
+        /// When.
+        at: Instant,
+    },
+    /// The runtime says something.
+    Notice {
+        /// What.
+        notice: Notice,
+        /// When.
+        at: Instant,
+    },
+    /// Text came back from the external editor; `None` where it was given up.
+    Edited {
+        /// The text.
+        text: Option<String>,
+    },
+    /// Something the face did, or could not do: one line for the user.
+    Said {
+        /// The line; may quote outside text.
+        text: String,
+        /// When.
+        at: Instant,
+    },
+    /// Time passed: see [`crate::ui::UiState::next_wake`].
+    Tick {
+        /// The time now.
+        now: Instant,
+    },
+}

@@ -1,0 +1,242 @@
+//! What the screen remembers.
+
+pub mod approval;
+pub mod input;
+pub mod page;
+pub mod palette;
+pub mod panel;
+pub mod status;
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ratatui::layout::Rect;
+
+use super::conversation::Conversation;
+use super::keymap::Place;
+use crate::config::{Notify, ThemeName, UiConfig};
+use crate::domain::{Catalog, ToolId, Warning};
+use approval::Decisions;
+use input::Composer;
+use page::Page;
+use palette::Palette;
+use panel::Panel;
+use status::Status;
+
+/// How long the question whether to quit stands.
+pub const QUIT_WINDOW: Duration = Duration::from_secs(2);
+/// How long a line of the program itself stays in the status line.
+pub const SAID_FOR: Duration = Duration::from_secs(5);
+/// Calls kept for each tool.
+pub const LAST_CALLS: usize = 5;
+/// How often a frame is drawn while something in the conversation moves by itself.
+pub const ANIMATION: Duration = Duration::from_millis(250);
+/// How often a frame is drawn while only the time of the turn goes on.
+pub const CLOCK: Duration = Duration::from_secs(1);
+
+/// What the screen is told once, at the start.
+#[derive(Debug, Clone)]
+pub struct UiOptions {
+    /// Colours.
+    pub theme: ThemeName,
+    /// `NO_COLOR` is set: wins over every theme.
+    pub no_color: bool,
+    /// Whether the mouse is captured.
+    pub mouse: bool,
+    /// Columns of the side panel.
+    pub sidebar_width: u16,
+    /// How a waiting decision makes itself known.
+    pub notify: Notify,
+    /// Rebound keys: action name → key.
+    pub keys: BTreeMap<String, String>,
+    /// The config file, for warnings about keys.
+    pub file: Option<PathBuf>,
+    /// Name of the model, for the status line; empty where there is none.
+    pub model: String,
+    /// Where rules are written when the user answers *always*.
+    pub rules_file: Option<PathBuf>,
+}
+
+impl Default for UiOptions {
+    fn default() -> Self {
+        Self::new(&UiConfig::default())
+    }
+}
+
+impl UiOptions {
+    /// The options of a config; the rest is empty.
+    pub fn new(config: &UiConfig) -> Self {
+        Self {
+            theme: config.theme,
+            no_color: false,
+            mouse: config.mouse,
+            sidebar_width: config.sidebar_width,
+            notify: config.notify,
+            keys: BTreeMap::new(),
+            file: None,
+            model: String::new(),
+            rules_file: None,
+        }
+    }
+}
+
+/// Which area gets the keys when nothing stands over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Focus {
+    /// The draft.
+    #[default]
+    Input,
+    /// The side panel.
+    Panel,
+}
+
+/// What stands over the rest of the screen.
+#[derive(Debug)]
+pub enum Overlay {
+    /// A page to read: help, details, warnings.
+    Page(Page),
+    /// The command palette.
+    Palette(Palette),
+    /// The arguments of a tool that the user calls.
+    CallTool(page::CallForm),
+}
+
+/// Where things were drawn last, for the mouse.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Drawn {
+    /// The conversation.
+    pub conversation: Rect,
+    /// The rows of the side panel.
+    pub panel: Rect,
+    /// The draft.
+    pub input: Rect,
+    /// The decision box.
+    pub dialog: Rect,
+    /// The side panel lies over the rest.
+    pub panel_over: bool,
+    /// There is room for the side panel beside the conversation.
+    pub wide: bool,
+}
+
+/// Everything the screen remembers.
+#[derive(Debug)]
+pub struct UiState {
+    /// What it was told at the start; theme and mouse can change.
+    pub options: UiOptions,
+    /// The conversation pane.
+    pub conversation: Conversation,
+    /// The draft and the history.
+    pub input: Composer,
+    /// Approvals and questions that wait.
+    pub decisions: Decisions,
+    /// The side panel.
+    pub panel: Panel,
+    /// What stands over the rest.
+    pub overlay: Option<Overlay>,
+    /// Which area gets the keys.
+    pub focus: Focus,
+    /// Turn, context, line of the program.
+    pub status: Status,
+    /// The latest snapshot.
+    pub catalog: Arc<Catalog>,
+    /// Warnings that reached the screen otherwise than in the catalog.
+    pub warnings: Vec<Warning>,
+    /// A prompt that waits until discovery has settled.
+    pub waiting_prompt: Option<String>,
+    /// Whether the terminal has the user's attention; true until it says otherwise.
+    pub attended: bool,
+    /// Until when another Ctrl-C quits.
+    pub quit_until: Option<Instant>,
+    /// The latest calls of each tool: how they ended and how long they took, newest first.
+    pub calls: HashMap<ToolId, VecDeque<(&'static str, Duration)>>,
+    /// Where the transcript of this conversation is.
+    pub transcript: Option<PathBuf>,
+    /// Where things were drawn last.
+    pub drawn: Drawn,
+}
+
+impl UiState {
+    /// A screen before anything happened.
+    pub fn new(options: UiOptions, catalog: Arc<Catalog>, warnings: Vec<Warning>) -> Self {
+        let mut conversation = Conversation::default();
+        conversation.banner(&catalog);
+        let mut panel = Panel::default();
+        panel.refresh(&catalog);
+        Self {
+            options,
+            conversation,
+            input: Composer::default(),
+            decisions: Decisions::default(),
+            panel,
+            overlay: None,
+            focus: Focus::default(),
+            status: Status::default(),
+            catalog,
+            warnings,
+            waiting_prompt: None,
+            attended: true,
+            quit_until: None,
+            calls: HashMap::new(),
+            transcript: None,
+            drawn: Drawn::default(),
+        }
+    }
+
+    /// All warnings: those of the screen, then those of the catalog.
+    pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().chain(self.catalog.all_warnings())
+    }
+
+    /// The title of the window: the name of the program and what it waits for. Not cleaned.
+    pub fn title(&self) -> &'static str {
+        match (self.decisions.waiting() > 0, self.status.turn.is_some()) {
+            (true, _) => "mini-me: waiting for you",
+            (false, true) => "mini-me: working",
+            (false, false) => "mini-me",
+        }
+    }
+
+    /// Remembers how a call of a tool ended.
+    pub fn called(&mut self, tool: &ToolId, word: &'static str, took: Duration) {
+        let calls = self.calls.entry(tool.clone()).or_default();
+        calls.push_front((word, took));
+        calls.truncate(LAST_CALLS);
+    }
+
+    /// The place whose keys work now.
+    pub fn place(&self) -> Place {
+        match (self.decisions.visible() && !self.decisions.in_draft, self.focus) {
+            (true, _) => Place::Dialog,
+            (false, Focus::Input) => Place::Input,
+            (false, Focus::Panel) => Place::Panel,
+        }
+    }
+
+    /// Says one line in the status line for a while.
+    pub fn say(&mut self, text: impl Into<String>, now: Instant) {
+        self.status.said = Some((text.into(), now + SAID_FOR));
+    }
+
+    /// When the next frame is needed although nothing happens; `None` when nothing moves.
+    pub fn next_wake(&self, now: Instant) -> Option<Instant> {
+        let said = self.status.said.as_ref().map(|(_, until)| *until);
+        let animation = match (self.conversation.animating(), &self.status.turn) {
+            (true, _) => Some(now + ANIMATION),
+            (false, Some(_)) => Some(now + CLOCK),
+            (false, None) => None,
+        };
+        [said, self.quit_until, self.decisions.wake(now), animation].into_iter().flatten().min()
+    }
+
+    /// Lets go of what has run out.
+    pub fn tick(&mut self, now: Instant) {
+        if self.status.said.as_ref().is_some_and(|(_, until)| *until <= now) {
+            self.status.said = None;
+        }
+        if self.quit_until.is_some_and(|until| until <= now) {
+            self.quit_until = None;
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! Decisions that wait for the user: approvals of calls and questions about going on.
+//!
+//! The oldest one is shown. It takes no answer until [`ARM_AFTER`] have passed without a key press,
+//! counted from the first frame that shows it: [`Arming`] is a pure function of those times.
+
+use std::collections::VecDeque;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ratatui::text::Line;
+use serde_json::{Map, Value};
+use tui_textarea::TextArea;
+
+use crate::domain::{Approval, CallId, Question, QuestionId};
+
+/// Quiet that must pass before a key can decide.
+pub const ARM_AFTER: Duration = Duration::from_millis(600);
+/// Largest arguments that can be edited in the box, in bytes.
+pub const EDIT_LIMIT: usize = 64 * 1024;
+
+/// Whether keys decide already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arming {
+    shown: Option<Instant>,
+    last_key: Option<Instant>,
+    /// A key came after the quiet: from then on keys belong to the box.
+    latched: bool,
+}
+
+impl Arming {
+    /// A frame shows the box.
+    pub fn shown(&mut self, now: Instant) {
+        self.shown.get_or_insert(now);
+    }
+
+    /// A key was pressed. Returns whether it belongs to the box.
+    pub fn key(&mut self, now: Instant) -> bool {
+        self.latched = self.armed(now);
+        if !self.latched {
+            self.last_key = Some(self.last_key.map_or(now, |last| last.max(now)));
+        }
+        self.latched
+    }
+
+    /// Something other than a key shows that the user is busy elsewhere: a paste, a key that leads
+    /// back to the box. Quiet counts from now.
+    pub fn disturb(&mut self, now: Instant) {
+        self.latched = false;
+        self.last_key = Some(self.last_key.map_or(now, |last| last.max(now)));
+    }
+
+    /// Whether a key would decide now.
+    pub fn armed(&self, now: Instant) -> bool {
+        self.latched || self.arms_at().is_some_and(|at| at <= now)
+    }
+
+    /// When it arms if nothing is pressed; `None` before it is shown.
+    pub fn arms_at(&self) -> Option<Instant> {
+        let shown = self.shown?;
+        let since = self.last_key.map_or(shown, |key| key.max(shown));
+        since.checked_add(ARM_AFTER)
+    }
+}
+
+/// One thing that waits for an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Pending {
+    /// Whether a call may run.
+    Approval(Arc<Approval>),
+    /// Whether the turn goes on.
+    Question(Question),
+}
+
+/// Identity of a [`Pending`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PendingId {
+    /// A call.
+    Call(CallId),
+    /// A question.
+    Question(QuestionId),
+}
+
+impl Choice {
+    /// The choice so many places to the right, staying inside.
+    #[must_use]
+    pub fn moved(self, by: isize) -> Self {
+        const ORDER: [Choice; 4] = [Choice::Deny, Choice::Note, Choice::Edit, Choice::Later];
+        let at = ORDER.iter().position(|choice| *choice == self).unwrap_or_default();
+        ORDER.get(at.saturating_add_signed(by)).copied().unwrap_or(self)
+    }
+}
+
+impl Pending {
+    /// Its identity.
+    pub fn id(&self) -> PendingId {
+        match self {
+            Self::Approval(approval) => PendingId::Call(approval.call.id),
+            Self::Question(question) => PendingId::Question(question.id),
+        }
+    }
+}
+
+/// What the box is doing.
+#[derive(Debug, Default)]
+pub enum Mode {
+    /// Waiting for a choice.
+    #[default]
+    Choose,
+    /// Waiting for the second `a`.
+    ConfirmAlways,
+    /// Writing a note to the model.
+    Note(Box<TextArea<'static>>),
+    /// Changing the arguments; with what is wrong with them.
+    Edit(Box<TextArea<'static>>, Option<String>),
+}
+
+/// Choices that can have the focus. None of them approves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Choice {
+    /// Do not run it.
+    #[default]
+    Deny,
+    /// Do not run it, with a note.
+    Note,
+    /// Change the arguments.
+    Edit,
+    /// Decide later.
+    Later,
+}
+
+/// Rows laid out for one box and width.
+#[derive(Debug, Default)]
+pub struct Laid {
+    /// For which box, how often asked, and width.
+    pub key: Option<(PendingId, u64, u16)>,
+    /// The rows.
+    pub rows: Vec<Line<'static>>,
+}
+
+/// All decisions that wait.
+#[derive(Debug, Default)]
+pub struct Decisions {
+    queue: VecDeque<Pending>,
+    /// How many of this batch were answered.
+    answered: usize,
+    /// Rises whenever another box, or the same with other contents, comes up.
+    pub revision: u64,
+    /// Whether keys decide.
+    pub arming: Arming,
+    /// What the box is doing.
+    pub mode: Mode,
+    /// Which choice has the focus.
+    pub choice: Choice,
+    /// The user wants to decide later: only a badge is shown.
+    pub minimised: bool,
+    /// The user went back to the draft while the box is open.
+    pub in_draft: bool,
+    /// First row shown.
+    pub scroll: usize,
+    /// Rows shown at once, from the last frame.
+    pub page: usize,
+    /// Rows laid out.
+    pub laid: Laid,
+}
+
+impl Decisions {
+    /// The one that is asked now.
+    pub fn current(&self) -> Option<&Pending> {
+        self.queue.front()
+    }
+
+    /// The approval that is asked now.
+    pub fn approval(&self) -> Option<&Arc<Approval>> {
+        match self.current()? {
+            Pending::Approval(approval) => Some(approval),
+            Pending::Question(_) => None,
+        }
+    }
+
+    /// How many wait.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Whether the box is to be drawn.
+    pub fn visible(&self) -> bool {
+        !self.queue.is_empty() && !self.minimised
+    }
+
+    /// Place in the batch and its size: `2 of 5`.
+    pub fn place(&self) -> (usize, usize) {
+        (self.answered + 1, self.answered + self.queue.len())
+    }
+
+    /// Adds one, or puts it in the place of the one with the same identity.
+    pub fn add(&mut self, pending: Pending) {
+        let id = pending.id();
+        let at = self.queue.iter().position(|waiting| waiting.id() == id);
+        let first = self.queue.is_empty();
+        match at.and_then(|at| self.queue.get_mut(at)) {
+            Some(place) => *place = pending,
+            None => self.queue.push_back(pending),
+        }
+        if first {
+            self.minimised = false;
+        }
+        if first || at == Some(0) {
+            self.begin();
+        }
+    }
+
+    /// Takes one away, answered or withdrawn. Unknown identities are ignored.
+    pub fn remove(&mut self, id: PendingId) {
+        let Some(at) = self.queue.iter().position(|waiting| waiting.id() == id) else { return };
+        self.queue.remove(at);
+        self.answered += 1;
+        if at == 0 {
+            self.begin();
+        }
+        if self.queue.is_empty() {
+            self.answered = 0;
+            self.minimised = false;
+        }
+    }
+
+    /// Takes all approvals away and says which calls they were about.
+    pub fn take_calls(&mut self) -> Vec<CallId> {
+        let calls = self.queue.iter().filter_map(|pending| match pending.id() {
+            PendingId::Call(call) => Some(call),
+            PendingId::Question(_) => None,
+        });
+        let calls: Vec<_> = calls.collect();
+        for call in &calls {
+            self.remove(PendingId::Call(*call));
+        }
+        calls
+    }
+
+    /// The calls that belong to no turn.
+    pub fn direct_calls(&self) -> Vec<CallId> {
+        let direct = |pending: &Pending| match pending {
+            Pending::Approval(approval) if approval.call.turn.is_none() => Some(approval.call.id),
+            Pending::Approval(_) | Pending::Question(_) => None,
+        };
+        self.queue.iter().filter_map(direct).collect()
+    }
+
+    /// Forgets everything: another conversation.
+    pub fn clear(&mut self) {
+        *self = Self { revision: self.revision + 1, ..Self::default() };
+    }
+
+    /// Shows the box again. It arms anew.
+    pub fn restore(&mut self, now: Instant) {
+        self.minimised = false;
+        self.in_draft = false;
+        self.arming = Arming::default();
+        self.arming.disturb(now);
+    }
+
+    /// When the look of the box changes by itself.
+    pub fn wake(&self, now: Instant) -> Option<Instant> {
+        let waits = self.visible() && !self.in_draft && !self.arming.armed(now);
+        waits.then(|| self.arming.arms_at()).flatten()
+    }
+
+    /// The next box starts from nothing: not armed, deny in focus, first row.
+    fn begin(&mut self) {
+        self.revision += 1;
+        self.arming = Arming::default();
+        self.mode = Mode::default();
+        self.choice = Choice::default();
+        self.in_draft = false;
+        self.scroll = 0;
+    }
+}
+
+/// Arguments as text for an editor: every character that would not be seen is a JSON escape.
+pub fn editable(arguments: &Map<String, Value>) -> String {
+    let pretty = serde_json::to_string_pretty(arguments).unwrap_or_default();
+    let mut out = String::with_capacity(pretty.len());
+    for c in pretty.chars() {
+        let mut buffer = [0_u8; 4];
+        let raw = c.encode_utf8(&mut buffer);
+        if c == '\n' || c.is_ascii_graphic() || crate::text::strict_line(raw).as_str() == raw {
+            out.push(c);
+        } else {
+            let mut units = [0_u16; 2];
+            for unit in c.encode_utf16(&mut units) {
+                // Writing to a string cannot fail.
+                write!(out, "\\u{unit:04x}").unwrap_or_default();
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

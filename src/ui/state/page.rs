@@ -1,0 +1,71 @@
+//! Pages to read (help, details, warnings) and the form for calling a tool.
+
+use ratatui::text::Line;
+use tui_textarea::TextArea;
+
+use crate::domain::{ServerName, ToolId};
+use crate::ui::keymap::Place;
+
+/// What a page is about. Its rows are made when it is drawn, from the catalog of that moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// Keys and commands; those of this place first.
+    Help(Place),
+    /// What the next request is made of.
+    Context,
+    /// A server.
+    Server(ServerName),
+    /// A tool.
+    Tool(ToolId),
+    /// All warnings.
+    Warnings,
+    /// The permissions in force.
+    Permissions,
+}
+
+/// An open page.
+#[derive(Debug)]
+pub struct Page {
+    /// What it is about.
+    pub subject: Subject,
+    /// First row shown.
+    pub scroll: usize,
+    /// Rows shown at once, from the last frame.
+    pub height: usize,
+    /// Rows laid out, with the catalog's revision and the width they are for.
+    pub laid: Option<(u64, u16, Vec<Line<'static>>)>,
+}
+
+impl Page {
+    /// The page about this, at its top.
+    pub fn new(subject: Subject) -> Self {
+        Self { subject, scroll: 0, height: 1, laid: None }
+    }
+
+    /// Rows of the page as laid out last.
+    pub fn len(&self) -> usize {
+        self.laid.as_ref().map_or(0, |(_, _, rows)| rows.len())
+    }
+
+    /// Whether nothing is laid out.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Scrolls by rows, staying inside.
+    pub fn go(&mut self, by: isize) {
+        let last = self.len().saturating_sub(self.height);
+        self.scroll = self.scroll.saturating_add_signed(by).min(last);
+    }
+}
+
+/// The arguments of a tool that the user is about to call.
+#[derive(Debug)]
+pub struct CallForm {
+    /// Which tool.
+    pub tool: ToolId,
+    /// The arguments as JSON.
+    pub area: Box<TextArea<'static>>,
+    /// What is wrong with them.
+    pub fault: Option<String>,
+}

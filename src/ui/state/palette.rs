@@ -1,0 +1,78 @@
+//! The command palette: everything that can be done from anywhere, filtered as one types.
+
+use crate::ui::keymap::{Action, Keymap};
+use crate::ui::update::command::{COMMANDS, Command};
+
+/// What an entry does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Run {
+    /// An action of the keymap.
+    Action(Action),
+    /// A `/` command: run at once, or put into the draft when it wants a word.
+    Command(&'static Command),
+}
+
+/// One line of the palette.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// What it does, in words.
+    pub label: String,
+    /// Its key or its command.
+    pub hint: String,
+    /// What it runs.
+    pub run: Run,
+}
+
+/// The open palette.
+#[derive(Debug, Default)]
+pub struct Palette {
+    /// What was typed.
+    pub filter: String,
+    /// Which of the matches is chosen.
+    pub selected: usize,
+    entries: Vec<Entry>,
+}
+
+impl Palette {
+    /// All entries, nothing typed.
+    pub fn new(keymap: &Keymap) -> Self {
+        let actions =
+            keymap.all().iter().filter(|row| row.binding.action.in_palette()).map(|row| Entry {
+                label: capital(row.binding.help),
+                hint: row.keys.first().map_or_else(String::new, ToString::to_string),
+                run: Run::Action(row.binding.action),
+            });
+        let commands = COMMANDS.iter().map(|command| Entry {
+            label: capital(command.help),
+            hint: format!("/{}", command.name),
+            run: Run::Command(command),
+        });
+        Self { entries: actions.chain(commands).collect(), ..Self::default() }
+    }
+
+    /// The entries that hold every typed word.
+    pub fn matches(&self) -> Vec<&Entry> {
+        let filter = self.filter.to_lowercase();
+        let fits = |entry: &&Entry| {
+            let text = format!("{} {}", entry.label, entry.hint).to_lowercase();
+            filter.split_whitespace().all(|word| text.contains(word))
+        };
+        self.entries.iter().filter(fits).collect()
+    }
+
+    /// The chosen entry.
+    pub fn chosen(&self) -> Option<Entry> {
+        self.matches().get(self.selected).map(|entry| (*entry).clone())
+    }
+
+    /// Moves the choice, staying inside.
+    pub fn go(&mut self, by: isize) {
+        let last = self.matches().len().saturating_sub(1);
+        self.selected = self.selected.saturating_add_signed(by).min(last);
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}

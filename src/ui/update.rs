@@ -1,0 +1,155 @@
+//! Messages in, intents out. Routes every message to the part it belongs to.
+//!
+//! Who gets a key: Ctrl-C and the like first, then what stands over the screen, then the decision
+//! box once it is armed, then the area in focus.
+
+mod approval;
+pub mod command;
+mod form;
+mod global;
+mod input;
+mod mouse;
+mod notice;
+mod page;
+mod palette;
+mod panel;
+
+use std::time::Instant;
+
+use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
+use tui_textarea::TextArea;
+
+use super::intent::Intent;
+use super::keymap::{Action, Key, Keymap, Place};
+use super::msg::Msg;
+use super::state::approval::Mode;
+use super::state::{Focus, Overlay, UiState};
+
+/// A key press on its way through the screen.
+#[derive(Debug, Clone, Copy)]
+struct Press {
+    key: Key,
+    /// Held down: counts for moving and typing, never for deciding.
+    repeat: bool,
+    at: Instant,
+}
+
+/// Takes in one message and says what is to be done.
+pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
+    match msg {
+        Msg::Input { event, at } => event_in(state, keymap, event, at),
+        Msg::Notice { notice, at } => notice::apply(state, notice, at),
+        Msg::Edited { text } => {
+            if let Some(text) = text {
+                state.input.replace(crate::text::block(&text).as_str().trim_end_matches('\n'));
+            }
+            Vec::new()
+        }
+        Msg::Said { text, at } => {
+            state.say(crate::text::line(&text).into_string(), at);
+            Vec::new()
+        }
+        Msg::Tick { now } => {
+            state.tick(now);
+            Vec::new()
+        }
+    }
+}
+
+fn event_in(state: &mut UiState, keymap: &Keymap, event: Event, at: Instant) -> Vec<Intent> {
+    state.tick(at);
+    match event {
+        Event::Key(event) if event.kind == KeyEventKind::Release => Vec::new(),
+        Event::Key(event) => press(state, keymap, &event, at),
+        Event::Paste(text) => paste(state, &text, at),
+        Event::Mouse(event) => mouse::event(state, event),
+        Event::FocusGained => {
+            state.attended = true;
+            Vec::new()
+        }
+        Event::FocusLost => {
+            state.attended = false;
+            Vec::new()
+        }
+        Event::Resize(..) => Vec::new(),
+    }
+}
+
+fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) -> Vec<Intent> {
+    let press = Press { key: Key::of(event), repeat: event.kind == KeyEventKind::Repeat, at };
+    state.attended = true;
+    if state.input.pasting(at) {
+        return rest_of_paste(state, press);
+    }
+    let action = keymap.at(Place::Global, press.key);
+    match action {
+        Some(Action::Interrupt) if press.repeat => return Vec::new(),
+        Some(Action::Interrupt) => return global::interrupt(state, at),
+        Some(Action::Suspend) => return vec![Intent::Suspend],
+        Some(Action::Redraw) => return vec![Intent::Redraw],
+        _ => state.quit_until = None,
+    }
+    match &state.overlay {
+        Some(Overlay::Page(_)) => return page::key(state, keymap, press),
+        Some(Overlay::Palette(_)) => return palette::key(state, keymap, press),
+        Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
+        None => {}
+    }
+    let boxed = state.decisions.visible() && !state.decisions.in_draft;
+    if boxed && state.decisions.arming.key(at) {
+        return approval::key(state, keymap, press);
+    }
+    match state.focus {
+        Focus::Input => input::key(state, keymap, press),
+        Focus::Panel => panel::key(state, keymap, press),
+    }
+}
+
+/// Where typed text goes now.
+fn editor(state: &mut UiState) -> &mut TextArea<'static> {
+    let boxed = state.decisions.visible() && !state.decisions.in_draft;
+    match (&mut state.overlay, &mut state.decisions.mode) {
+        (Some(Overlay::CallTool(form)), _) => &mut form.area,
+        (None, Mode::Note(area)) if boxed => area,
+        (None, Mode::Edit(area, _)) if boxed => area,
+        _ => &mut state.input.area,
+    }
+}
+
+/// Pasted text is text: it never presses a key, and the decision box waits for quiet again.
+fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
+    let boxed = state.decisions.visible() && !state.decisions.in_draft;
+    let writing = boxed && matches!(state.decisions.mode, Mode::Note(_) | Mode::Edit(..));
+    if matches!(state.overlay, Some(Overlay::CallTool(_))) || (state.overlay.is_none() && writing) {
+        let text = crate::text::block(&raw.replace("\r\n", "\n").replace('\r', "\n"));
+        editor(state).insert_str(text.as_str());
+        state.input.pasted(at);
+        return Vec::new();
+    }
+    if let Some(Overlay::Palette(palette)) = &mut state.overlay {
+        palette.filter.push_str(crate::text::line(raw).as_str());
+        state.input.pasted(at);
+        return Vec::new();
+    }
+    state.overlay = None;
+    state.focus = Focus::Input;
+    state.decisions.arming.disturb(at);
+    if state.input.paste(raw, at) {
+        state.say("the paste was larger than 4 MiB: its end was left out", at);
+    }
+    Vec::new()
+}
+
+/// A paste may hold the mark that ends a paste: what follows at once is text, not keys.
+fn rest_of_paste(state: &mut UiState, press: Press) -> Vec<Intent> {
+    state.decisions.arming.disturb(press.at);
+    match (press.key.code, press.key.typed()) {
+        (KeyCode::Enter, _) => editor(state).insert_newline(),
+        (_, Some(c)) => editor(state).insert_char(c),
+        _ => {}
+    }
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests;

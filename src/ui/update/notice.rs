@@ -1,0 +1,97 @@
+//! What the runtime says, taken into the state.
+
+use std::time::Instant;
+
+use crate::bridge::{Notice, Op};
+use crate::config::Notify;
+use crate::domain::{Approval, CallState, Catalog, Warning};
+use crate::text;
+use crate::ui::intent::Intent;
+use crate::ui::state::UiState;
+use crate::ui::state::approval::{Pending, PendingId};
+use crate::ui::state::status::Running;
+use std::sync::Arc;
+
+/// Warnings kept besides those of the catalog; the oldest go first.
+const WARNINGS: usize = 200;
+
+pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Intent> {
+    state.conversation.apply(&notice, at);
+    match notice {
+        Notice::TurnStarted { turn, .. } => {
+            state.status.turn =
+                Some(Running { turn, since: at, cancelling: false, retrying: None });
+        }
+        Notice::TurnEnded { turn, .. } => {
+            if state.status.turn.as_ref().is_some_and(|running| running.turn == turn) {
+                state.status.turn = None;
+            }
+        }
+        Notice::Retrying { turn, attempt, after, reason } => {
+            if let Some(running) = state.status.turn.as_mut().filter(|now| now.turn == turn) {
+                running.retrying = Some((attempt, after, reason));
+            }
+        }
+        Notice::Text { turn, .. } | Notice::Reasoning { turn, .. } => {
+            if let Some(running) = state.status.turn.as_mut().filter(|now| now.turn == turn) {
+                running.retrying = None;
+            }
+        }
+        Notice::Queued { texts } => state.status.queued = texts,
+        Notice::Asked { approval } => return asked(state, approval),
+        Notice::AskClosed { call, .. } => state.decisions.remove(PendingId::Call(call)),
+        Notice::Questioned { question } => {
+            state.decisions.add(Pending::Question(question));
+            return notify(state, "mini-me: go on with the turn?".to_owned());
+        }
+        Notice::QuestionClosed { question } => {
+            state.decisions.remove(PendingId::Question(question));
+        }
+        Notice::CatalogChanged { catalog } => return catalog_changed(state, catalog),
+        Notice::ContextChanged { parts } => state.status.context = parts,
+        Notice::Warned { warning } => warned(state, warning),
+        Notice::SessionStarted { path, .. } => {
+            state.transcript = path;
+            state.decisions.clear();
+            state.status.queued.clear();
+        }
+        Notice::CallChanged { call, state: CallState::Done { outcome, took, .. } } => {
+            state.called(&call.tool, outcome.word(), took);
+        }
+        Notice::CallChanged { .. } | Notice::CallRefused { .. } => {}
+    }
+    Vec::new()
+}
+
+fn asked(state: &mut UiState, approval: Arc<Approval>) -> Vec<Intent> {
+    let tool = text::strict_line(&approval.tool.id.to_string());
+    state.decisions.add(Pending::Approval(approval));
+    notify(state, format!("mini-me: allow {tool}?"))
+}
+
+fn notify(state: &UiState, text: String) -> Vec<Intent> {
+    if state.attended || state.options.notify == Notify::Off {
+        return Vec::new();
+    }
+    vec![Intent::Notify { text }]
+}
+
+fn catalog_changed(state: &mut UiState, catalog: Arc<Catalog>) -> Vec<Intent> {
+    let before = std::mem::replace(&mut state.catalog, catalog);
+    state.panel.replaced(&before, &state.catalog);
+    state.conversation.banner(&state.catalog);
+    if !state.catalog.settled() {
+        return Vec::new();
+    }
+    let prompt = state.waiting_prompt.take();
+    prompt.map(|text| Intent::Send(Op::Submit { text })).into_iter().collect()
+}
+
+fn warned(state: &mut UiState, warning: Warning) {
+    if state.warnings.contains(&warning) {
+        return;
+    }
+    state.warnings.push(warning);
+    let surplus = state.warnings.len().saturating_sub(WARNINGS);
+    state.warnings.drain(..surplus);
+}

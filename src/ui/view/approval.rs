@@ -1,0 +1,272 @@
+//! The decision box: everything about the call, scrollable, and what can be answered.
+//!
+//! Rows are laid out once per (box, width), so that megabytes of arguments scroll at the price of
+//! the rows that can be seen.
+
+use ratatui::Frame;
+use ratatui::layout::{Alignment, Rect};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
+use serde_json::Value;
+
+use super::{Look, facts, framed, hints, tool, wrapped};
+use crate::domain::{Approval, Question, QuestionKind};
+use crate::text;
+use crate::ui::keymap::Action;
+use crate::ui::layout;
+use crate::ui::state::UiState;
+use crate::ui::state::approval::{Choice, Mode, Pending};
+
+/// Rows below the text: the choices.
+const FOOT: u16 = 2;
+/// Columns of the names of facts.
+const NAMES: usize = 7;
+
+/// Rows that the box would like to have, frame included; 0 when it is not shown.
+pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
+    if !state.decisions.visible() {
+        return 0;
+    }
+    lay(state, width.saturating_sub(4), look);
+    let text = u16::try_from(state.decisions.laid.rows.len()).unwrap_or(u16::MAX);
+    let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
+    text.saturating_add(FOOT + 2).saturating_add(editing)
+}
+
+fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
+    let decisions = &mut state.decisions;
+    let Some(current) = decisions.current() else { return };
+    let key = Some((current.id(), decisions.revision, columns));
+    if decisions.laid.key == key {
+        return;
+    }
+    let columns = usize::from(columns.max(1));
+    decisions.laid.rows = match current {
+        Pending::Approval(approval) => call(approval, columns, look),
+        Pending::Question(question) => wrapped(&asks(question), columns, look.theme.text),
+    };
+    decisions.laid.key = key;
+}
+
+fn asks(question: &Question) -> String {
+    match &question.kind {
+        QuestionKind::Rounds { rounds } => {
+            format!("The turn has gone through {rounds} rounds of calls. Go on?")
+        }
+        QuestionKind::Repeated { tool, times } => {
+            let tool = text::strict_line(tool);
+            format!(
+                "{tool} was called {times} times in a row with the same arguments and gave the same result. Go on?"
+            )
+        }
+    }
+}
+
+fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let strict = |raw: &str| text::strict_line(raw).into_string();
+    let known = &approval.tool;
+    let mut rows = Vec::new();
+    let server = Span::styled(strict(approval.call.tool.server.as_str()), theme.server);
+    let host = Span::styled(strict(&approval.host), theme.accent);
+    rows.extend(facts("server", vec![server, host], (NAMES, columns), look));
+    let name = Span::styled(strict(approval.call.tool.tool.as_str()), theme.title);
+    let model =
+        Span::styled(format!("as {}", strict(approval.call.model_name.as_str())), theme.muted);
+    rows.extend(facts("tool", vec![name, model], (NAMES, columns), look));
+    let claims = tool::claims(known.definition.annotations, theme);
+    rows.extend(facts("claims", claims, (NAMES, columns), look));
+    rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
+    let why = text::strict_line(&approval.why).into_string();
+    rows.extend(facts("asks", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
+    if let Some(warning) = suspicions(approval) {
+        rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
+    }
+    rows.extend(arguments(approval, columns, look));
+    rows
+}
+
+fn arguments(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    if approval.call.arguments.is_empty() {
+        return vec![Line::styled("no arguments", theme.muted)];
+    }
+    let raw = serde_json::to_string_pretty(&*approval.call.arguments).unwrap_or_default();
+    wrapped(text::strict_block(&raw).as_str(), columns, theme.text)
+}
+
+/// What cannot be seen or looks like something else, in the arguments or in the names.
+fn suspicions(approval: &Approval) -> Option<String> {
+    let call = &approval.call;
+    text::is_suspicious(call.tool.tool.as_str())
+        .or_else(|| text::is_suspicious(&approval.host))
+        .or_else(|| text::is_suspicious_value(&Value::Object((*call.arguments).clone())))
+}
+
+pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
+    let armed = state.decisions.arming.armed(look.now) && !state.decisions.in_draft;
+    Clear.render(area, frame.buffer_mut());
+    let inner = layout::inside(area);
+    let foot = FOOT.min(inner.height.saturating_sub(1));
+    let text = Rect {
+        x: inner.x + inner.width.min(1),
+        width: inner.width.saturating_sub(2),
+        height: inner.height - foot,
+        ..inner
+    };
+    let below = Rect { y: text.bottom(), height: foot, ..text };
+    let decisions = &mut state.decisions;
+    decisions.page = usize::from(text.height);
+    decisions.scroll =
+        decisions.scroll.min(decisions.laid.rows.len().saturating_sub(decisions.page));
+    frame.render_widget(block(state, armed, look), area);
+    match &mut state.decisions.mode {
+        Mode::Edit(editor, _) => {
+            editor.set_style(look.theme.text);
+            frame.render_widget(&**editor, text);
+        }
+        Mode::Choose | Mode::ConfirmAlways | Mode::Note(_) => {
+            let decisions = &state.decisions;
+            let rows = decisions.laid.rows.iter().skip(decisions.scroll).take(decisions.page);
+            frame.render_widget(Paragraph::new(rows.cloned().collect::<Vec<_>>()), text);
+        }
+    }
+    foot_of(frame, below, state, armed, look);
+}
+
+fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Block<'static> {
+    let decisions = &state.decisions;
+    let (at, of) = decisions.place();
+    let word = match decisions.current() {
+        Some(Pending::Question(_)) => "Go on?",
+        _ => "Allow this call?",
+    };
+    let place = if of > 1 { format!(" {word} · {at} of {of} ") } else { format!(" {word} ") };
+    let (border, title) = if armed {
+        (look.theme.caution, look.theme.title)
+    } else {
+        (look.theme.border, look.theme.muted)
+    };
+    let mut block = framed(Line::styled(place, title), border);
+    if armed {
+        // To be seen without colours too.
+        block = block.border_type(BorderType::Thick);
+    }
+    if matches!(decisions.mode, Mode::Choose) {
+        let style = if armed { look.theme.caution } else { look.theme.muted };
+        block = block.title_bottom(Line::styled(waiting(state, armed), style));
+    }
+    let rows = decisions.laid.rows.len();
+    if rows <= decisions.page || matches!(decisions.mode, Mode::Edit(..)) {
+        return block;
+    }
+    let last = (decisions.scroll + decisions.page).min(rows);
+    let shown = format!(" {}–{last}/{rows} ", decisions.scroll + 1);
+    block.title(Line::styled(shown, look.theme.caution).alignment(Alignment::Right))
+}
+
+fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, look: Look<'_>) {
+    let columns = usize::from(area.width);
+    let theme = look.theme;
+    let key = |action| look.keymap.hint(action);
+    let lines = match &mut state.decisions.mode {
+        Mode::Note(editor) => {
+            let row = Rect { height: area.height.min(1), y: area.y + area.height.min(1), ..area };
+            editor.set_style(theme.text);
+            editor.set_placeholder_text("a note to the model");
+            editor.set_placeholder_style(theme.muted);
+            frame.render_widget(&**editor, row);
+            let head = Line::styled(
+                "Deny, and tell the model why. Enter denies, Esc goes back.",
+                theme.caution,
+            );
+            frame.render_widget(head, Rect { height: area.height.min(1), ..area });
+            return;
+        }
+        Mode::Edit(_, fault) => {
+            let fault = fault.as_ref().map(|fault| text::cut(text::line(fault).as_str(), columns));
+            let keys = [
+                (key(Action::Apply), "use these, then asked again"),
+                (key(Action::Discard), "back"),
+            ];
+            vec![
+                Line::styled(fault.unwrap_or_default(), theme.danger),
+                hints(&keys, columns, theme),
+            ]
+        }
+        Mode::ConfirmAlways => confirm(state, columns, look),
+        Mode::Choose => choices(state, columns, armed, look),
+    };
+    frame.render_widget(Paragraph::new(lines), area);
+}
+
+/// The rule that the second `a` writes.
+fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let Some(approval) = state.decisions.approval() else { return Vec::new() };
+    let id = &approval.call.tool;
+    let pin = approval.tool.pin.get(..12).unwrap_or(&approval.tool.pin);
+    let server = text::strict_line(id.server.as_str());
+    let name = text::strict_line(id.tool.as_str());
+    let rule = format!("{server}: {{ tool: {name}, permissions: auto, pin: {pin}… }}");
+    let file = state.options.rules_file.as_ref();
+    let file =
+        file.map_or_else(|| "rules.yaml".to_owned(), |file| file.to_string_lossy().into_owned());
+    let file = text::strict_line(&file).into_string();
+    let always = look.keymap.hint(Action::ApproveAlways);
+    let ask = format!("{always} again writes this to {file}; any other key goes back");
+    vec![
+        Line::styled(text::cut(&ask, columns), look.theme.caution),
+        Line::styled(text::cut(&rule, columns), look.theme.title),
+    ]
+}
+
+fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<Line<'static>> {
+    let question = matches!(state.decisions.current(), Some(Pending::Question(_)));
+    let mut lines = Vec::new();
+    let focus = [
+        (Action::Deny, if question { "stop" } else { "deny" }, Some(Choice::Deny)),
+        (Action::DenyNote, "deny with a note", Some(Choice::Note)),
+        (Action::EditArguments, "edit", Some(Choice::Edit)),
+        (Action::Later, "later", Some(Choice::Later)),
+    ];
+    let allow = [
+        (Action::Approve, if question { "go on" } else { "once" }, None),
+        (Action::ApproveSession, "session", None),
+        (Action::ApproveAlways, "always", None),
+        (Action::DenyAll, "deny all", None),
+    ];
+    let offered = |action: &Action| {
+        !question || matches!(action, Action::Approve | Action::Deny | Action::Later)
+    };
+    for row in [focus, allow] {
+        let mut spans: Vec<Span<'static>> = Vec::new();
+        let mut used = 0;
+        for (action, word, choice) in row.into_iter().filter(|(action, ..)| offered(action)) {
+            let word = if columns < 50 && action == Action::DenyNote { "note" } else { word };
+            let label = format!("{} {word}", look.keymap.hint(action));
+            let wide = text::width(&label) + 2;
+            if used + wide > columns {
+                break;
+            }
+            used += wide + 1;
+            let chosen = armed && choice == Some(state.decisions.choice);
+            let style = match (armed, chosen) {
+                (_, true) => look.theme.selected,
+                (true, false) => look.theme.accent,
+                (false, false) => look.theme.muted,
+            };
+            spans.push(Span::styled(format!(" {label} "), style));
+            spans.push(Span::raw(" "));
+        }
+        lines.push(Line::from(spans));
+    }
+    lines
+}
+
+fn waiting(state: &UiState, armed: bool) -> &'static str {
+    match (state.decisions.in_draft, armed) {
+        (true, _) => " typing your message; Tab: back ",
+        (false, false) => " keys go to your draft till you pause ",
+        (false, true) => " your answer? Tab: to your message ",
+    }
+}

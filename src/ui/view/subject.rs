@@ -1,0 +1,192 @@
+//! What stands on the pages: help, details of servers and tools, warnings, permissions.
+
+mod details;
+
+use ratatui::text::{Line, Span};
+
+use super::input::pad;
+use super::{Look, short, tool, wrapped};
+use crate::domain::{Mode, Source, Warning};
+use crate::text;
+use crate::ui::keymap::Place;
+use crate::ui::state::UiState;
+use crate::ui::state::page::Subject;
+use crate::ui::update::command::COMMANDS;
+
+pub(super) fn title(subject: &Subject) -> String {
+    match subject {
+        Subject::Context => "context".to_owned(),
+        Subject::Help(_) => "keys and commands".to_owned(),
+        Subject::Server(name) => format!("server {}", text::strict_line(name.as_str())),
+        Subject::Tool(id) => format!("tool {}", text::strict_line(&id.to_string())),
+        Subject::Warnings => "warnings".to_owned(),
+        Subject::Permissions => "permissions".to_owned(),
+    }
+}
+
+pub(super) fn rows(
+    subject: &Subject,
+    columns: usize,
+    state: &UiState,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    match subject {
+        Subject::Help(place) => help(*place, columns, look),
+        Subject::Context => context(state, columns, look),
+        Subject::Warnings => warnings(state, columns, look),
+        Subject::Permissions => permissions(state, columns, look),
+        Subject::Server(name) => state
+            .catalog
+            .server(name)
+            .map_or_else(|| gone(look), |server| details::server(server, columns, look)),
+        Subject::Tool(id) => state
+            .catalog
+            .tool(id)
+            .map_or_else(|| gone(look), |tool| details::tool(tool, state, columns, look)),
+    }
+}
+
+fn gone(look: Look<'_>) -> Vec<Line<'static>> {
+    vec![Line::styled("It is no longer on offer.", look.theme.muted)]
+}
+
+fn heading(word: &str, look: Look<'_>) -> Line<'static> {
+    Line::styled(word.to_owned(), look.theme.heading)
+}
+
+/// The parts of the next request, with bars as long as their share of the window.
+fn context(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let parts = &state.status.context;
+    let whole = parts.window.unwrap_or_default().max(parts.total()).max(1);
+    let room = u64::try_from(columns.saturating_sub(22)).unwrap_or_default();
+    let mut rows: Vec<Line<'static>> = [
+        ("system", parts.system),
+        ("tools", parts.tools),
+        ("messages", parts.messages),
+        ("results", parts.results),
+    ]
+    .into_iter()
+    .map(|(name, tokens)| {
+        let cells =
+            usize::try_from(tokens.saturating_mul(room).div_ceil(whole)).unwrap_or_default();
+        Line::from(vec![
+            Span::styled(format!("{name:<10} "), look.theme.muted),
+            Span::styled(format!("{:>8}  ", short(tokens)), look.theme.text),
+            Span::styled("█".repeat(cells), look.theme.accent),
+        ])
+    })
+    .collect();
+    let window = parts.window.map_or_else(
+        || "the model's window is not known".to_owned(),
+        |window| format!("of a window of {}", short(window)),
+    );
+    rows.push(Line::default());
+    let total = format!("{} tokens in the next request, {window}.", short(parts.total()));
+    rows.extend(wrapped(&total, columns, look.theme.text));
+    rows
+}
+
+fn help(here: Place, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    let others = Place::ALL.into_iter().filter(|place| *place != here);
+    for place in std::iter::once(here).chain(others) {
+        rows.push(heading(place.title(), look));
+        for row in look.keymap.rows(place) {
+            let keys: Vec<String> = row.keys.iter().map(ToString::to_string).collect();
+            rows.extend(pair(&keys.join(" "), row.binding.help, columns, look));
+        }
+        rows.push(Line::default());
+    }
+    rows.push(heading("Commands", look));
+    for command in COMMANDS {
+        let name = format!("/{} {}", command.name, command.argument);
+        rows.extend(pair(name.trim_end(), command.help, columns, look));
+    }
+    rows.push(Line::default());
+    let config = "Keys are changed under `keys:` in the config, by the name of the action:";
+    rows.extend(wrapped(config, columns, look.theme.muted));
+    let names: Vec<&str> = look.keymap.all().iter().map(|row| row.binding.name).collect();
+    rows.extend(wrapped(&names.join(", "), columns, look.theme.muted));
+    rows
+}
+
+/// A word at the left, what it means at the right, on as many rows as it takes.
+fn pair(left: &str, right: &str, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let wide = (columns / 3).clamp(12, 24);
+    let fits = text::width(left) <= wide;
+    let mut rows = wrapped(right, columns.saturating_sub(wide + 1), look.theme.text);
+    if !fits {
+        rows.insert(0, Line::default());
+    }
+    for (at, row) in rows.iter_mut().enumerate() {
+        let word = match (at, fits) {
+            (0, true) => pad(left, wide),
+            (0, false) => left.to_owned(),
+            _ => " ".repeat(wide),
+        };
+        row.spans.insert(0, Span::styled(format!("{word} "), look.theme.accent));
+    }
+    rows
+}
+
+fn warnings(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let rows: Vec<_> =
+        state.all_warnings().flat_map(|warning| self::warning(warning, columns, look)).collect();
+    if rows.is_empty() { vec![Line::styled("No warnings.", look.theme.good)] } else { rows }
+}
+
+/// Where a warning comes from, in a few words.
+pub(super) fn source(source: &Source) -> String {
+    let raw = match source {
+        Source::Config { file, line, field } => {
+            let file = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
+            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+            format!("{file}{line} {field}")
+        }
+        Source::Server(name) => name.to_string(),
+        Source::Tool(id) => id.to_string(),
+        Source::Model => "model".to_owned(),
+        Source::Program => "mini-me".to_owned(),
+    };
+    text::strict_line(&raw).into_string()
+}
+
+fn warning(warning: &Warning, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let message = text::line(&warning.message);
+    let line = format!("⚠ {}: {message}", source(&warning.source));
+    let mut rows = wrapped(&line, columns, look.theme.caution);
+    if !warning.advice.is_empty() {
+        let advice = format!("→ {}", text::line(&warning.advice));
+        rows.extend(wrapped(&advice, columns, look.theme.text));
+    }
+    rows.push(Line::default());
+    rows
+}
+
+fn permissions(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    for server in &state.catalog.servers {
+        let name = text::strict_line(server.name.as_str()).into_string();
+        rows.push(Line::from(vec![
+            Span::styled(name, look.theme.server),
+            Span::styled(": ", look.theme.muted),
+            Span::styled(server.permission.word(), tool::mode_style(server.permission, look.theme)),
+        ]));
+        for mode in [Mode::Auto, Mode::Ask, Mode::Deny] {
+            let of_mode = server.tools.iter().filter(|tool| tool.permission == mode);
+            let names: Vec<String> = of_mode
+                .map(|tool| text::strict_line(tool.id.tool.as_str()).into_string())
+                .collect();
+            if names.is_empty() {
+                continue;
+            }
+            let line = format!("  {} ({}): {}", mode.word(), names.len(), names.join(", "));
+            rows.extend(wrapped(&line, columns, tool::mode_style(mode, look.theme)));
+        }
+        rows.push(Line::default());
+    }
+    if rows.is_empty() {
+        rows.push(Line::styled("No servers are configured.", look.theme.muted));
+    }
+    rows
+}
