@@ -268,8 +268,12 @@ pub fn merge_pins(paths: &Paths, changes: &Pins) -> Result<Pins, StoreError> {
 
 /// The newer fingerprint counts; of the same one it stays known that it was allowed.
 fn merged(old: &Pin, new: &Pin) -> Pin {
-    let known = old.fingerprint == new.fingerprint && old.allowed && !new.allowed;
-    if known { old.clone() } else { new.clone() }
+    let same = old.fingerprint == new.fingerprint;
+    Pin {
+        allowed: new.allowed || (same && old.allowed),
+        fingerprint: new.fingerprint.clone(),
+        definition: new.definition.clone().or_else(|| old.definition.clone()),
+    }
 }
 
 #[cfg(test)]

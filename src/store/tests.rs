@@ -23,13 +23,9 @@ fn rule(tool: &str) -> Rule {
     }
 }
 
-fn pin(fingerprint: &str, allowed: bool) -> Pin {
-    serde_json::from_value(serde_json::json!({ "fingerprint": fingerprint, "allowed": allowed }))
-        .unwrap_or_else(|error| panic!("{error}"))
-}
-
 fn pins(endpoint: &str, tool: &str, fingerprint: &str, allowed: bool) -> Pins {
-    let tools = BTreeMap::from([(tool.to_owned(), pin(fingerprint, allowed))]);
+    let pin = Pin { fingerprint: fingerprint.to_owned(), allowed, definition: None };
+    let tools = BTreeMap::from([(tool.to_owned(), pin)]);
     Pins { servers: BTreeMap::from([(endpoint.to_owned(), tools)]) }
 }
 
@@ -84,7 +80,7 @@ fn pins_of_two_instances_are_merged() {
     let all = merge_pins(&paths, &pins("https://a/", "x", "1", false)).unwrap();
     assert!(all.servers["https://a/"]["x"].allowed);
     let all = merge_pins(&paths, &pins("https://a/", "x", "3", false)).unwrap();
-    assert_eq!(all.servers["https://a/"]["x"], pin("3", false));
+    assert_eq!(all.servers["https://a/"]["x"], Pin { fingerprint: "3".into(), ..Pin::default() });
     assert_eq!(read_pins(&paths), (all, vec![]));
 }
 

@@ -60,17 +60,21 @@ fn entry(key: &str, value: Value) -> Entry {
     Entry { key: key.to_owned(), key_at: at, value: Node { at, value } }
 }
 
-/// The host's name, or `local` for a bare address; numbered where a server has it already.
+/// The telling part of the host's name, or `local` for a bare address; numbered where a server has
+/// it already.
 fn free_name(url: &str, taken: &[ServerConfig]) -> String {
     let url = url::Url::parse(url.trim()).ok();
     let base = match url.as_ref().and_then(url::Url::host) {
-        Some(Host::Domain(host)) if host != "localhost" => host.to_owned(),
+        Some(Host::Domain(host)) if host != "localhost" => {
+            let telling = host.split('.').find(|label| !["mcp", "www", "api", ""].contains(label));
+            telling.unwrap_or(host).to_owned()
+        }
         _ => "local".to_owned(),
     };
     let is_free = |name: &String| {
         taken.iter().all(|server| sanitised(server.name.as_str()) != sanitised(name))
     };
-    let numbered = (2..).map(|number: usize| format!("{base}-{number}"));
+    let numbered = (2..).map(|number: usize| format!("{base}{number}"));
     std::iter::once(base.clone()).chain(numbered).find(is_free).unwrap_or(base)
 }
 
@@ -85,9 +89,9 @@ mod tests {
     #[test]
     fn the_name_comes_from_the_host_and_is_free() {
         let (first, warnings) = server("https://mcp.example.test/mcp", None, &unset, &[]).unwrap();
-        assert_eq!((first.name.as_str(), warnings.len()), ("mcp.example.test", 0));
+        assert_eq!((first.name.as_str(), warnings.len()), ("example", 0));
         let (second, _) = server("https://mcp.example.test/other", None, &unset, &[first]).unwrap();
-        assert_eq!(second.name.as_str(), "mcp.example.test-2");
+        assert_eq!(second.name.as_str(), "example2");
         assert_eq!(server("http://[::1]:80/", None, &unset, &[]).unwrap().0.name, "local".into());
     }
 
