@@ -1,6 +1,6 @@
 //! Secrets out of strings, headers, URLs and JSON.
 //!
-//! Two ways that complete each other: by place ([`url`], [`header`], [`json`]: what stands where
+//! Two ways that complete each other: by place ([`url()`], [`header`], [`json`]: what stands where
 //! secrets stand) and by value ([`secrets`]: what is known to be one). Never panics, never makes
 //! text showable: that is [`crate::text`]'s part.
 

@@ -1,6 +1,6 @@
 //! The one place where outside text becomes showable.
 //!
-//! Running text ([`line`], [`block`]) loses its escape sequences whole, payload included; every other
+//! Running text ([`line()`], [`block`]) loses its escape sequences whole, payload included; every other
 //! control, direction mark and zero-width character becomes visible, except joiners and variation
 //! selectors that do a job. What a decision depends on ([`strict_line`], [`strict_block`]) loses
 //! nothing: every character that cannot be seen is written out, so that two different texts never

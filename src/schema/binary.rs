@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
     }
 
     /// The names that a schema and the parts it is made of require.
-    fn required(&self, schema: &'a Map<String, Value>, depth: usize, names: &mut Vec<&'a str>) {
+    fn required(&mut self, schema: &'a Map<String, Value>, depth: usize, names: &mut Vec<&'a str>) {
         let own = schema.get("required").and_then(Value::as_array);
         names.extend(own.into_iter().flatten().filter_map(Value::as_str));
         for part in self.parts(schema, depth) {
@@ -93,7 +93,7 @@ impl<'a> Search<'a> {
     }
 
     fn property(
-        &self,
+        &mut self,
         schema: &'a Map<String, Value>,
         name: &str,
         depth: usize,
@@ -106,15 +106,21 @@ impl<'a> Search<'a> {
         })
     }
 
-    fn parts(&self, schema: &'a Map<String, Value>, depth: usize) -> Vec<&'a Map<String, Value>> {
+    fn parts(
+        &mut self,
+        schema: &'a Map<String, Value>,
+        depth: usize,
+    ) -> Vec<&'a Map<String, Value>> {
         if depth >= 4 {
             return Vec::new();
         }
         let members = schema.get("allOf").and_then(Value::as_array);
         let target = schema.get("$ref").and_then(Value::as_str);
         let target = target.and_then(|reference| resolve(self.root, reference));
-        let members = members.into_iter().flatten().take(64);
-        members.chain(target).filter_map(Value::as_object).collect()
+        let parts = members.into_iter().flatten().chain(target).take(self.left);
+        let parts: Vec<_> = parts.filter_map(Value::as_object).collect();
+        self.left -= parts.len();
+        parts
     }
 
     fn items(&mut self, schema: &'a Map<String, Value>, depth: usize) -> Option<String> {

@@ -6,6 +6,7 @@
 //! checked: a sloppy server must not cost its tools.
 
 mod report;
+mod weight;
 
 use jsonschema::{Draft, PatternOptions, ValidationOptions, Validator};
 use serde_json::{Map, Value};
@@ -75,7 +76,7 @@ fn too_large(schema: &Value) -> Option<String> {
 /// Checks arguments; the error names each path and what is wrong there, for a model to mend.
 pub fn check(schema: &Value, arguments: &Map<String, Value>) -> Result<(), String> {
     let arguments = Value::Object(arguments.clone());
-    let faults = match validator(schema) {
+    let faults = match validator(schema, &arguments) {
         Some(validator) => {
             let errors = validator.iter_errors(&arguments).take(FAULTS + 1);
             errors.map(|error| report::sentence(&error, schema)).collect()
@@ -85,12 +86,16 @@ pub fn check(schema: &Value, arguments: &Map<String, Value>) -> Result<(), Strin
     report::whole(&faults, FAULTS)
 }
 
-/// Builds a validator, the way in which the schema can be used as it is first.
-fn validator(schema: &Value) -> Option<Validator> {
+/// Builds a validator, the way in which the schema can be used as it is first. None for a schema
+/// that cannot be used at all, or would take too long with these arguments.
+fn validator(schema: &Value, arguments: &Value) -> Option<Validator> {
     if too_large(schema).is_some() {
         return None;
     }
     let schema = usable(schema);
+    if weight::too_heavy(&schema, arguments) {
+        return None;
+    }
     let declared = schema.get("$schema").is_some();
     let drafts =
         if declared { vec![None] } else { vec![None, Some(Draft::Draft7), Some(Draft::Draft4)] };

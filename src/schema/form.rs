@@ -9,8 +9,10 @@ use crate::text;
 
 /// Choices that a type in words lists.
 const CHOICES: usize = 12;
-/// References and alternatives that are followed for one type.
-const DEPTH: usize = 8;
+/// References that are followed in a row.
+const REFERENCES: usize = 8;
+/// Alternatives inside alternatives, and lists of lists, that are followed: they multiply.
+const DEPTH: usize = 3;
 
 /// A parameter of a tool, as shown in its details.
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +71,7 @@ fn row(root: &Value, flat: &Map<String, Value>, name: &str, property: &Value) ->
 /// Follows references to the schema they lead to.
 fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut schema = schema;
-    for _ in 0..DEPTH {
+    for _ in 0..REFERENCES {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let Some(target) = reference.and_then(|reference| resolve(root, reference)) else { break };
         schema = target;

@@ -6,14 +6,15 @@ use super::resolve;
 
 /// How deep schemas may be put together from others.
 const DEPTH: usize = 6;
-/// Members of one combination that are looked at.
-const MEMBERS: usize = 64;
+/// Parts that one schema may be put together from: parts of parts multiply.
+const PARTS: usize = 256;
 
 /// The schema of the arguments as a plain object schema: `type`, `properties`, `required` at the
 /// top. References and combinations at the top are resolved into it: a property that alternatives
 /// define differently gets their union, and only what every alternative requires is required.
 pub(super) fn flatten(root: &Value) -> Map<String, Value> {
-    let mut flat = flat(root, root, 0);
+    let mut left = PARTS;
+    let mut flat = flat(root, root, 0, &mut left);
     flat.insert("type".to_owned(), "object".into());
     if !flat.get("properties").is_some_and(Value::is_object) {
         flat.insert("properties".to_owned(), json!({}));
@@ -21,7 +22,7 @@ pub(super) fn flatten(root: &Value) -> Map<String, Value> {
     flat
 }
 
-fn flat(root: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
+fn flat(root: &Value, schema: &Value, depth: usize, left: &mut usize) -> Map<String, Value> {
     let Some(schema) = schema.as_object() else {
         return Map::new();
     };
@@ -29,20 +30,21 @@ fn flat(root: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
     for key in ["$ref", "allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"] {
         flat.shift_remove(key);
     }
-    if depth >= DEPTH {
+    *left = left.saturating_sub(1);
+    if depth >= DEPTH || *left == 0 {
         return flat;
     }
     let target = schema.get("$ref").and_then(Value::as_str);
     let target = target.and_then(|reference| resolve(root, reference));
     for part in target.into_iter().chain(members(schema, "allOf")) {
-        let part = self::flat(root, part, depth + 1);
+        let part = self::flat(root, part, depth + 1, left);
         add(&mut flat, &part, "allOf");
         require(&mut flat, required(&part));
     }
     for key in ["anyOf", "oneOf"] {
         let mut common: Option<Vec<String>> = None;
         for part in members(schema, key).filter(|part| may_be_object(part)) {
-            let part = self::flat(root, part, depth + 1);
+            let part = self::flat(root, part, depth + 1, left);
             add(&mut flat, &part, "anyOf");
             let names = required(&part);
             common = Some(match common {
@@ -56,7 +58,7 @@ fn flat(root: &Value, schema: &Value, depth: usize) -> Map<String, Value> {
 }
 
 fn members<'a>(schema: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Value> {
-    schema.get(key).and_then(Value::as_array).into_iter().flatten().take(MEMBERS)
+    schema.get(key).and_then(Value::as_array).into_iter().flatten().take(PARTS)
 }
 
 fn may_be_object(schema: &Value) -> bool {

@@ -518,6 +518,30 @@ mod forms {
     }
 }
 
+/// Everything that walks a schema, on one whose parts multiply.
+#[test]
+fn schemas_that_multiply_end() {
+    for key in ["allOf", "anyOf", "oneOf"] {
+        let many = |to: &str| vec![json!({"$ref": to}); 60];
+        let own = json!({key: many("#"), "required": ["a"], "properties": {"a": {key: many("#/properties/a")}}});
+        let mut defs: Map<String, Value> = (0..12)
+            .map(|n| (format!("d{n}"), json!({key: many(&format!("#/$defs/d{}", n + 1))})))
+            .collect();
+        defs.insert("d12".to_owned(), json!({"type": "integer"}));
+        let chained =
+            json!({"$defs": defs, "required": ["a"], "properties": {"a": {"$ref": "#/$defs/d0"}}});
+        for schema in [own, chained] {
+            assert_eq!((schema_fault(&schema), binary_parameter(&schema)), (None, None));
+            assert_eq!(fields(&schema)[0].name, "a");
+            assert!(fault(&schema, json!({})).contains("/a is missing"));
+            arguments(&schema, &["a=x".to_owned()]).ok();
+            for target in TARGETS {
+                assert!(adapt(&schema, target).schema.to_string().len() < 1_000_000);
+            }
+        }
+    }
+}
+
 /// Schemas that are wrong in likely ways.
 fn hostile() -> impl Strategy<Value = Value> {
     let key = prop_oneof![
@@ -581,4 +605,14 @@ proptest! {
             prop_assert_eq!(adapted.restore(adapted.conceal(arguments.clone())), arguments.clone());
         }
     }
+}
+
+#[test]
+fn long_lists_do_not_multiply_where_references_are_written_out() {
+    let properties: Map<String, Value> =
+        (0..1000).map(|n| (format!("p{n}"), json!({"$ref": "#/$defs/long"}))).collect();
+    let long: Vec<String> = (0..5000).map(|n| format!("choice number {n}")).collect();
+    let schema = json!({"properties": properties, "$defs": {"long": {"enum": long}}});
+    let size = adapt(&schema, Target::Gemini).schema.to_string().len();
+    assert!(size < 1_000_000, "{size}");
 }

@@ -112,6 +112,9 @@ impl<'a> Copier<'a> {
         place: &str,
         depth: usize,
     ) -> Value {
+        if self.left == 0 || depth > DEPTH {
+            return json!({});
+        }
         let mut merged = target.as_object().cloned().unwrap_or_default();
         if self.open.iter().any(|open| open == reference) {
             merged.retain(|key, _| matches!(key.as_str(), "type" | "description" | "title"));
@@ -119,7 +122,7 @@ impl<'a> Copier<'a> {
         let siblings = siblings.iter().filter(|(key, _)| *key != "$ref");
         merged.extend(siblings.map(|(key, value)| (key.clone(), value.clone())));
         self.open.push(reference.to_owned());
-        let copy = if depth > DEPTH { json!({}) } else { self.object(&merged, place, depth + 1) };
+        let copy = self.object(&merged, place, depth + 1);
         self.open.pop();
         copy
     }
@@ -162,7 +165,10 @@ impl<'a> Copier<'a> {
             ("patternProperties", Value::Object(map)) => Some(self.each(map, &below(), depth)),
             ("dependentSchemas", Value::Object(map)) => Some(self.each(map, place, depth)),
             ("type", kinds) => known_types(kinds),
-            _ => Some(value.clone()),
+            _ => {
+                self.left = self.left.saturating_sub(bulk(value));
+                Some(value.clone())
+            }
         }
     }
 
@@ -229,6 +235,17 @@ fn sendable(name: &str, target: Target) -> String {
         key = format!("_{}", key.chars().take(63).collect::<String>());
     }
     key
+}
+
+/// What a value that is copied as it is weighs, in schemas: long lists and texts would multiply
+/// where references are written out.
+fn bulk(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / 256,
+        Value::Array(items) => items.len() / 16 + items.iter().map(bulk).sum::<usize>(),
+        Value::Object(map) => map.len() / 16 + map.values().map(bulk).sum::<usize>(),
+        _ => 0,
+    }
 }
 
 fn open_object(map: &Map<String, Value>) -> Map<String, Value> {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::super::merge;
-use super::{DEPTH, follow, kind};
+use super::{CHOICES, DEPTH, follow, kind};
 use crate::text;
 
 /// Reads `KEY=VALUE` or `KEY:=JSON`.
@@ -127,7 +127,7 @@ fn list_schema<'a>(root: &'a Value, schema: &'a Value, depth: usize) -> Option<&
     }
     let members = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
     let mut members = members("anyOf").chain(members("oneOf")).chain(members("allOf"));
-    members.find_map(|member| {
+    members.by_ref().take(CHOICES).find_map(|member| {
         let found = list_schema(root, member, depth - 1)?;
         found.get("items").is_some().then_some(found)
     })
@@ -146,12 +146,14 @@ pub(super) fn types(root: &Value, schema: &Value, depth: usize) -> Option<Vec<St
     }
     for key in ["anyOf", "oneOf"] {
         if let Some(members) = schema.get(key).and_then(Value::as_array) {
-            let kinds = members.iter().map(|member| types(root, member, depth));
+            let kinds = members.iter().take(CHOICES).map(|member| types(root, member, depth));
             return kinds.collect::<Option<Vec<_>>>().map(|kinds| kinds.concat());
         }
     }
     let members = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-    if let Some(kinds) = members.into_iter().find_map(|member| types(root, member, depth)) {
+    if let Some(kinds) =
+        members.into_iter().take(CHOICES).find_map(|member| types(root, member, depth))
+    {
         return Some(kinds);
     }
     let choices = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
