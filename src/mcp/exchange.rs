@@ -42,6 +42,8 @@ pub(super) enum Upcall {
     ToolsChanged,
     /// This message has to be posted beside everything else.
     Post(Value, Dialect),
+    /// The answer has been read; what is left of its stream is to be read off, for a moment.
+    ReadOff(Box<Response>),
     /// The MCP session of that generation is gone.
     SessionLost(u64),
     /// The credential that served for the connection of that generation does no more; why.

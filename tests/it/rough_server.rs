@@ -53,6 +53,19 @@ async fn a_connection_lost_after_sending_makes_the_call_unknown_and_it_is_not_se
 }
 
 #[tokio::test]
+async fn a_connection_is_used_again_after_a_streamed_answer() {
+    let server = answering(|request| Reply::kept_stream(&said(request, "pong"))).await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    for _ in 0..3 {
+        assert_eq!(text(&client.call("echo", &json!({})).await), "pong");
+    }
+    client.stop().await;
+    let mut connections: Vec<_> = server.asked("tools/call").iter().map(|r| r.connection).collect();
+    connections.dedup();
+    assert_eq!(connections.len(), 1, "{connections:?}");
+}
+
+#[tokio::test]
 async fn an_answer_cut_in_the_middle_makes_the_call_unknown() {
     let cut = |_: &Recorded| {
         Reply::head(200, &[("Content-Type", "application/json"), ("Content-Length", "500")])

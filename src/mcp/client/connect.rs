@@ -144,11 +144,12 @@ async fn negotiate(
             }
             Step::Refused(refusal) => return Err(Failed::Refused(refusal.clone(), None)),
         };
+        let asking = Instant::now();
         let answer = safely(shared, &dialect, method, params).await;
+        head.get_or_insert_with(|| answer.as_ref().map_or_else(|_| asking.elapsed(), |a| a.head));
         way.at(Stage::Negotiate);
         let reply = match answer {
             Ok(answered) => {
-                head.get_or_insert(answered.head);
                 session = answered.session;
                 crate::mcp::era::Reply::Result(answered.result)
             }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::Peer;
 use super::hear::{Body, Hearing};
+use super::{Peer, Upcall};
 use crate::domain::Era;
 use crate::jsonrpc;
 use crate::mcp::fault::Fault;
@@ -55,7 +55,7 @@ enum End {
 }
 
 /// Reads the stream that answers a request until the answer is there. T3: nothing after it is
-/// waited for.
+/// waited for; its end is read off beside, so that the connection can be used again.
 pub(super) async fn read(
     peer: &Peer,
     hearing: &mut Hearing,
@@ -70,7 +70,10 @@ pub(super) async fn read(
         let end =
             follow(peer, hearing, &mut response, &mut cursor, Some((silence, &mut last_byte)));
         let reason = match end.await? {
-            End::Answer(body) => return Ok(body),
+            End::Answer(body) => {
+                peer.up(Upcall::ReadOff(Box::new(response))).await;
+                return Ok(body);
+            }
             End::Early(reason) => reason,
         };
         in_vain = if cursor.events == 0 { in_vain + 1 } else { 0 };
