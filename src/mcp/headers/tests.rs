@@ -29,7 +29,7 @@ proptest! {
         let written = encode(&value);
         prop_assert!(written.bytes().all(|byte| (0x20..=0x7E).contains(&byte)));
         let packed = written.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
-        let read = packed.map_or(written.clone(), |packed| {
+        let read = packed.map_or_else(|| written.clone(), |packed| {
             String::from_utf8(STANDARD.decode(packed).unwrap()).unwrap()
         });
         prop_assert_eq!(read, value);
