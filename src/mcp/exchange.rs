@@ -15,7 +15,7 @@ use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::fault::Fault;
 use super::http::{Http, Response, Verb};
@@ -185,7 +185,7 @@ impl Peer {
         let (body, headers) = dress(dialect, &ask)?;
         let begun = Instant::now();
         let verb = Verb::Post(body);
-        let sent = timeout_at(begun + ask.silence, self.http.send(&verb, &headers));
+        let sent = timeout(ask.silence, self.http.send(&verb, &headers));
         let response = sent.await.map_err(|_elapsed| Fault::Silent(ask.silence))??;
         let head = begun.elapsed();
         self.tell(ServerEventKind::Latency(head)).await;

@@ -118,6 +118,38 @@ async fn any_sign_of_life_starts_the_silence_anew_a_comment_too() {
 }
 
 #[tokio::test]
+async fn limits_beyond_all_reckoning_are_no_limits() {
+    let server = answering(|request| Reply::stream().event(&said(request, "pong"))).await;
+    let mut spec = spec(&server.url("/mcp"));
+    spec.limits.silence = Duration::MAX;
+    spec.limits.call = Duration::MAX;
+    spec.limits.discovery = Duration::MAX;
+    let client = Client::ready(spec).await;
+    assert_eq!(text(&client.call("echo", &json!({})).await), "pong");
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn bytes_without_sense_break_nothing() {
+    let mut random = 1_u32;
+    for round in 0..40 {
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            random.to_be_bytes()[0]
+        };
+        let noise: Vec<u8> = (0..200).map(|_| next()).collect();
+        let (outcome, _) = outcome(move |_| match round % 4 {
+            0 => Reply::default().bytes(&noise),
+            1 => Reply::stream().bytes(b"data: ").bytes(&noise).bytes(b"\n\n"),
+            2 => Reply::head(200, &[("Content-Type", "application/json")]).bytes(&noise),
+            _ => Reply::head(500, &[("Content-Type", "application/json")]).bytes(&noise),
+        })
+        .await;
+        assert_eq!(outcome.word(), "unknown");
+    }
+}
+
+#[tokio::test]
 async fn a_call_never_takes_longer_than_its_limit() {
     let server =
         answering(|_| (0..200).fold(Reply::stream(), |reply, _| reply.wait(50).bytes(b": hi\n\n")))

@@ -16,6 +16,8 @@ use crate::sse::{Decoder, SseEvent};
 
 /// Wait before a stream is resumed when the server names none (T10).
 pub(in crate::mcp) const RECONNECT: Duration = Duration::from_secs(1);
+/// Longer than any stream lives.
+const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// Longest wait that a server may ask for.
 const RECONNECT_MOST: Duration = Duration::from_secs(5 * 60);
 /// Resumptions in a row that bring nothing before it is given up (T11).
@@ -82,7 +84,7 @@ pub(super) async fn read(
         if lost {
             return Err(Fault::Lost { reason });
         }
-        let deadline = last_byte + silence;
+        let deadline = after(last_byte, silence);
         sleep_until((Instant::now() + cursor.wait()).min(deadline)).await;
         let opening = peer.open(&hearing.dialect, &cursor.id);
         response = match timeout_at(deadline, opening).await {
@@ -98,6 +100,11 @@ pub(super) async fn read(
             }
         };
     }
+}
+
+/// A time that may be configured to be beyond all reckoning.
+fn after(start: Instant, time: Duration) -> Instant {
+    start.checked_add(time).unwrap_or_else(|| start + FAR)
 }
 
 pub(in crate::mcp) fn is_stream(response: &Response) -> bool {
@@ -128,7 +135,7 @@ async fn follow(
     let ended = loop {
         let chunk = match &mut patience {
             Some((silence, last_byte)) => {
-                let chunk = timeout_at(**last_byte + *silence, response.chunk()).await;
+                let chunk = timeout_at(after(**last_byte, *silence), response.chunk()).await;
                 let chunk = chunk.map_err(|_elapsed| Fault::Silent(*silence))?;
                 **last_byte = Instant::now();
                 chunk
