@@ -271,6 +271,9 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
         let count = taken.map_err(|what| {
             (Fault::Odd { reason: format!("{}: {what}.", shared.peer.http.place()) }, further)
         })?;
+        if let Some(why) = list.full() {
+            break Some(why.to_owned());
+        }
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),
             After::End => break None,
