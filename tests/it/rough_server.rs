@@ -150,6 +150,42 @@ async fn bytes_without_sense_break_nothing() {
 }
 
 #[tokio::test]
+async fn many_talkative_calls_at_once_are_all_settled() {
+    let server = answering(|request| {
+        let token = request.json()["params"]["_meta"]["progressToken"].clone();
+        let progress = |step: i32| {
+            json!({"jsonrpc": "2.0", "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": step}})
+        };
+        let talking = (0..20).fold(Reply::stream(), |reply, step| reply.event(&progress(step)));
+        talking.event(&said(request, &request.json()["params"]["arguments"]["n"].to_string()))
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    let mut calls = Vec::new();
+    for n in 0..60 {
+        calls.push(client.begin("echo", &json!({ "n": n })).await);
+    }
+    for (n, calling) in calls.into_iter().enumerate() {
+        assert_eq!(text(&calling.outcome().await), n.to_string());
+    }
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_does_not_listen_cannot_keep_the_client_from_ending() {
+    let server = answering(|_| Reply::default().hang()).await;
+    let (commands, inbox) = tokio::sync::mpsc::channel(1);
+    let (events, _unread) = tokio::sync::mpsc::channel(1);
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let running = mini_me_tui::mcp::client::run(spec(&server.url("/mcp")), inbox, events, cancel);
+    let task = crate::support::client::spawn(running);
+    eventually("it has begun", || !server.requests().is_empty()).await;
+    commands.send(Command::Shutdown).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(5), task).await.expect("it ends").unwrap();
+}
+
+#[tokio::test]
 async fn a_call_never_takes_longer_than_its_limit() {
     let server =
         answering(|_| (0..200).fold(Reply::stream(), |reply, _| reply.wait(50).bytes(b": hi\n\n")))
