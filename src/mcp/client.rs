@@ -155,6 +155,9 @@ impl Actor {
         match upcall {
             Upcall::ToolsChanged => self.refresh_soon(),
             Upcall::Post(message, dialect) => self.post(message, dialect),
+            Upcall::ReadOff(response) => {
+                self.start_until_end(response.read_off(), |()| Done::Settled);
+            }
             Upcall::SessionLost(generation) if generation == self.generation => self.connect(),
             Upcall::Gone(generation) if generation == self.generation => {
                 self.era = None;

@@ -15,7 +15,7 @@ use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout};
 
 use super::fault::Fault;
 use super::http::{Http, Response, Verb};
@@ -42,6 +42,8 @@ pub(super) enum Upcall {
     ToolsChanged,
     /// This message has to be posted beside everything else.
     Post(Value, Dialect),
+    /// The answer has been read; what is left of its stream is to be read off, for a moment.
+    ReadOff(Box<Response>),
     /// The MCP session of that generation is gone.
     SessionLost(u64),
     /// The credential that served for the connection of that generation does no more; why.
@@ -183,7 +185,7 @@ impl Peer {
         let (body, headers) = dress(dialect, &ask)?;
         let begun = Instant::now();
         let verb = Verb::Post(body);
-        let sent = timeout_at(begun + ask.silence, self.http.send(&verb, &headers));
+        let sent = timeout(ask.silence, self.http.send(&verb, &headers));
         let response = sent.await.map_err(|_elapsed| Fault::Silent(ask.silence))??;
         let head = begun.elapsed();
         self.tell(ServerEventKind::Latency(head)).await;

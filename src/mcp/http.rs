@@ -27,6 +27,9 @@ pub use response::{JSON_LIMIT, Response};
 /// Time to open a connection, TLS included: less than a discovery has, so that the message can say
 /// that it was this.
 const CONNECT: std::time::Duration = std::time::Duration::from_secs(8);
+/// A connection that idled longer is not used again: servers and what stands before them close idle
+/// ones, and a call on one that is just being closed would be of unknown outcome.
+const IDLE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Shorter values are words like any other.
 const SECRET_LEAST: usize = 6;
 /// Redirects that are followed (H14).
@@ -160,6 +163,7 @@ fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         .redirect(redirect::Policy::none())
         .referer(false)
         .connect_timeout(CONNECT)
+        .pool_idle_timeout(IDLE)
         .tcp_nodelay(true);
     if direct {
         builder = builder.no_proxy();

@@ -276,3 +276,30 @@ async fn a_subscription_that_is_refused_is_asked_for_once() {
         assert_eq!(server.asked("subscriptions/listen").len(), 1);
     }
 }
+
+#[tokio::test]
+async fn a_server_that_became_legacy_is_found_out_and_the_call_is_made_there() {
+    let before = AtomicUsize::new(0);
+    let server = Server::start(move |request| {
+        let modern = request.header("mcp-method").is_some();
+        if request.rpc() == "tools/call" && modern {
+            before.store(1, Ordering::Relaxed);
+        }
+        if before.load(Ordering::Relaxed) == 0 {
+            return usual(request);
+        }
+        match request.rpc().as_str() {
+            _ if modern => Reply::status(404),
+            "initialize" => crate::era_legacy::initialized(request, "s-1"),
+            "tools/list" => crate::era_legacy::tools(request, &["météo"]),
+            "tools/call" => Reply::json(200, &crate::era_legacy::said(request, "old 12 C")),
+            _ if request.method == "GET" => Reply::status(405),
+            _ => Reply::status(202),
+        }
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    assert_eq!(text(&client.call("météo", &json!({})).await), "old 12 C");
+    client.stop().await;
+    assert_eq!(server.asked("tools/call").len(), 2);
+}

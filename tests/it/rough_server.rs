@@ -53,6 +53,19 @@ async fn a_connection_lost_after_sending_makes_the_call_unknown_and_it_is_not_se
 }
 
 #[tokio::test]
+async fn a_connection_is_used_again_after_a_streamed_answer() {
+    let server = answering(|request| Reply::kept_stream(&said(request, "pong"))).await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    for _ in 0..3 {
+        assert_eq!(text(&client.call("echo", &json!({})).await), "pong");
+    }
+    client.stop().await;
+    let mut connections: Vec<_> = server.asked("tools/call").iter().map(|r| r.connection).collect();
+    connections.dedup();
+    assert_eq!(connections.len(), 1, "{connections:?}");
+}
+
+#[tokio::test]
 async fn an_answer_cut_in_the_middle_makes_the_call_unknown() {
     let cut = |_: &Recorded| {
         Reply::head(200, &[("Content-Type", "application/json"), ("Content-Length", "500")])
@@ -102,6 +115,74 @@ async fn any_sign_of_life_starts_the_silence_anew_a_comment_too() {
     })
     .await;
     assert_eq!(text(&outcome), "late");
+}
+
+#[tokio::test]
+async fn limits_beyond_all_reckoning_are_no_limits() {
+    let server = answering(|request| Reply::stream().event(&said(request, "pong"))).await;
+    let mut spec = spec(&server.url("/mcp"));
+    spec.limits.silence = Duration::MAX;
+    spec.limits.call = Duration::MAX;
+    spec.limits.discovery = Duration::MAX;
+    let client = Client::ready(spec).await;
+    assert_eq!(text(&client.call("echo", &json!({})).await), "pong");
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn bytes_without_sense_break_nothing() {
+    let mut random = 1_u32;
+    for round in 0..40 {
+        let mut next = || {
+            random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            random.to_be_bytes()[0]
+        };
+        let noise: Vec<u8> = (0..200).map(|_| next()).collect();
+        let (outcome, _) = outcome(move |_| match round % 4 {
+            0 => Reply::default().bytes(&noise),
+            1 => Reply::stream().bytes(b"data: ").bytes(&noise).bytes(b"\n\n"),
+            2 => Reply::head(200, &[("Content-Type", "application/json")]).bytes(&noise),
+            _ => Reply::head(500, &[("Content-Type", "application/json")]).bytes(&noise),
+        })
+        .await;
+        assert_eq!(outcome.word(), "unknown");
+    }
+}
+
+#[tokio::test]
+async fn many_talkative_calls_at_once_are_all_settled() {
+    let server = answering(|request| {
+        let token = request.json()["params"]["_meta"]["progressToken"].clone();
+        let progress = |step: i32| {
+            json!({"jsonrpc": "2.0", "method": "notifications/progress",
+                "params": {"progressToken": token, "progress": step}})
+        };
+        let talking = (0..20).fold(Reply::stream(), |reply, step| reply.event(&progress(step)));
+        talking.event(&said(request, &request.json()["params"]["arguments"]["n"].to_string()))
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    let mut calls = Vec::new();
+    for n in 0..60 {
+        calls.push(client.begin("echo", &json!({ "n": n })).await);
+    }
+    for (n, calling) in calls.into_iter().enumerate() {
+        assert_eq!(text(&calling.outcome().await), n.to_string());
+    }
+    client.stop().await;
+}
+
+#[tokio::test]
+async fn a_runtime_that_does_not_listen_cannot_keep_the_client_from_ending() {
+    let server = answering(|_| Reply::default().hang()).await;
+    let (commands, inbox) = tokio::sync::mpsc::channel(1);
+    let (events, _unread) = tokio::sync::mpsc::channel(1);
+    let cancel = tokio_util::sync::CancellationToken::new();
+    let running = mini_me_tui::mcp::client::run(spec(&server.url("/mcp")), inbox, events, cancel);
+    let task = crate::support::client::spawn(running);
+    eventually("it has begun", || !server.requests().is_empty()).await;
+    commands.send(Command::Shutdown).await.unwrap();
+    tokio::time::timeout(Duration::from_secs(5), task).await.expect("it ends").unwrap();
 }
 
 #[tokio::test]

@@ -89,21 +89,23 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
             Err(fault) => fault,
         };
         match (&fault, conn.dialect.era) {
-            (Fault::SessionLost { .. }, _) => {
+            (Fault::SessionLost { .. }, _) if again => {
                 shared.peer.up(Upcall::SessionLost(conn.generation)).await;
                 above = conn.generation + 1;
             }
             // X5: the headers did not fit the schema: look at it anew.
-            (Fault::Rpc { error, .. }, Era::Modern) if error.code == code::HEADER_MISMATCH => {
+            (Fault::Rpc { error, .. }, Era::Modern)
+                if again && error.code == code::HEADER_MISMATCH =>
+            {
                 match connect::list_again_for_headers(shared, &conn).await {
                     Ok(()) => {}
                     Err(_unlisted) => return fault.outcome(),
                 }
             }
-            // §2.4: the endpoint is gone, or speaks another era now.
-            (Fault::Status { status: 404, .. }, Era::Modern) => {
+            // §2.4, E5: the endpoint speaks another era now, or is gone.
+            (fault, Era::Modern) if again && is_gone(fault) => {
                 shared.peer.up(Upcall::Gone(conn.generation)).await;
-                return fault.outcome();
+                above = conn.generation + 1;
             }
             (Fault::Auth { status: 401, reason }, _) => {
                 let told = Upcall::Unauthorized(conn.generation, reason.clone());
@@ -116,9 +118,16 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
             }
             _ => return fault.outcome(),
         }
-        if !std::mem::replace(&mut again, false) {
-            return fault.outcome();
-        }
+        again = false;
+    }
+}
+
+/// Whether a modern server refuses as if it were none any more. It did not process the request.
+fn is_gone(fault: &Fault) -> bool {
+    match fault {
+        Fault::Status { status: 404, .. } => true,
+        Fault::Rpc { error, .. } => error.code == code::UNSUPPORTED_VERSION,
+        _ => false,
     }
 }
 

@@ -144,11 +144,12 @@ async fn negotiate(
             }
             Step::Refused(refusal) => return Err(Failed::Refused(refusal.clone(), None)),
         };
+        let asking = Instant::now();
         let answer = safely(shared, &dialect, method, params).await;
+        head.get_or_insert_with(|| answer.as_ref().map_or_else(|_| asking.elapsed(), |a| a.head));
         way.at(Stage::Negotiate);
         let reply = match answer {
             Ok(answered) => {
-                head.get_or_insert(answered.head);
                 session = answered.session;
                 crate::mcp::era::Reply::Result(answered.result)
             }
@@ -270,6 +271,9 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
         let count = taken.map_err(|what| {
             (Fault::Odd { reason: format!("{}: {what}.", shared.peer.http.place()) }, further)
         })?;
+        if let Some(why) = list.full() {
+            break Some(why.to_owned());
+        }
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),
             After::End => break None,

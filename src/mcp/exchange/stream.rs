@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::Peer;
 use super::hear::{Body, Hearing};
+use super::{Peer, Upcall};
 use crate::domain::Era;
 use crate::jsonrpc;
 use crate::mcp::fault::Fault;
@@ -16,6 +16,8 @@ use crate::sse::{Decoder, SseEvent};
 
 /// Wait before a stream is resumed when the server names none (T10).
 pub(in crate::mcp) const RECONNECT: Duration = Duration::from_secs(1);
+/// Longer than any stream lives.
+const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// Longest wait that a server may ask for.
 const RECONNECT_MOST: Duration = Duration::from_secs(5 * 60);
 /// Resumptions in a row that bring nothing before it is given up (T11).
@@ -55,7 +57,7 @@ enum End {
 }
 
 /// Reads the stream that answers a request until the answer is there. T3: nothing after it is
-/// waited for.
+/// waited for; its end is read off beside, so that the connection can be used again.
 pub(super) async fn read(
     peer: &Peer,
     hearing: &mut Hearing,
@@ -70,7 +72,10 @@ pub(super) async fn read(
         let end =
             follow(peer, hearing, &mut response, &mut cursor, Some((silence, &mut last_byte)));
         let reason = match end.await? {
-            End::Answer(body) => return Ok(body),
+            End::Answer(body) => {
+                peer.up(Upcall::ReadOff(Box::new(response))).await;
+                return Ok(body);
+            }
             End::Early(reason) => reason,
         };
         in_vain = if cursor.events == 0 { in_vain + 1 } else { 0 };
@@ -79,7 +84,7 @@ pub(super) async fn read(
         if lost {
             return Err(Fault::Lost { reason });
         }
-        let deadline = last_byte + silence;
+        let deadline = after(last_byte, silence);
         sleep_until((Instant::now() + cursor.wait()).min(deadline)).await;
         let opening = peer.open(&hearing.dialect, &cursor.id);
         response = match timeout_at(deadline, opening).await {
@@ -95,6 +100,11 @@ pub(super) async fn read(
             }
         };
     }
+}
+
+/// A time that may be configured to be beyond all reckoning.
+fn after(start: Instant, time: Duration) -> Instant {
+    start.checked_add(time).unwrap_or_else(|| start + FAR)
 }
 
 pub(in crate::mcp) fn is_stream(response: &Response) -> bool {
@@ -125,7 +135,7 @@ async fn follow(
     let ended = loop {
         let chunk = match &mut patience {
             Some((silence, last_byte)) => {
-                let chunk = timeout_at(**last_byte + *silence, response.chunk()).await;
+                let chunk = timeout_at(after(**last_byte, *silence), response.chunk()).await;
                 let chunk = chunk.map_err(|_elapsed| Fault::Silent(*silence))?;
                 **last_byte = Instant::now();
                 chunk

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -19,6 +20,19 @@ fn values_travel_bare_where_they_can_and_in_base64_where_not() {
         ("a\nb", "=?base64?YQpi?="),
     ] {
         assert_eq!(encode(value), written, "{value:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_value_survives_the_way_through_a_header(value in any::<String>()) {
+        let written = encode(&value);
+        prop_assert!(written.bytes().all(|byte| (0x20..=0x7E).contains(&byte)));
+        let packed = written.strip_prefix(OPEN).and_then(|rest| rest.strip_suffix(CLOSE));
+        let read = packed.map_or_else(|| written.clone(), |packed| {
+            String::from_utf8(STANDARD.decode(packed).unwrap()).unwrap()
+        });
+        prop_assert_eq!(read, value);
     }
 }
 

@@ -5,12 +5,17 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 
+use tokio::time::timeout;
+
 use super::super::fault::Fault;
 use super::super::retry;
 use super::failure::last_cause;
 
 /// Largest JSON body, in bytes.
 pub const JSON_LIMIT: usize = 32 * 1024 * 1024;
+/// How much is read off after an answer, and for how long.
+const READ_OFF_MOST: usize = 64 * 1024;
+const READ_OFF_TIME: Duration = Duration::from_millis(500);
 /// How much of a body is read that only serves for a message.
 const EXCERPT_READ: usize = 16 * 1024;
 /// How much of it is shown, in characters.
@@ -90,6 +95,22 @@ impl Response {
                 last_cause(&error.without_url())
             ),
         })
+    }
+
+    /// Reads what is left of a body that has served its purpose, if it is little and comes soon:
+    /// only a connection whose last body was read to its end can be used again.
+    pub async fn read_off(mut self: Box<Self>) {
+        let reading = async {
+            let mut left = READ_OFF_MOST;
+            while let Ok(Some(chunk)) = self.inner.chunk().await {
+                left = left.saturating_sub(chunk.len());
+                if left == 0 {
+                    break;
+                }
+            }
+        };
+        // Whether it came to its end in time or not: that was all.
+        timeout(READ_OFF_TIME, reading).await.unwrap_or_default();
     }
 
     /// Status, media type and place in words.

@@ -6,7 +6,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::super::headers::{self, ParamHeader};
+use super::super::paging::TOOL_LIMIT;
 use crate::domain::{Annotations, Era, ToolDefinition, ToolName};
+
+/// Most bytes that the definitions of one server may take together, roughly counted.
+pub const LIST_LIMIT: usize = 64 * 1024 * 1024;
 
 /// A usable definition, and which of its arguments travel in headers too.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +29,8 @@ pub struct ToolList {
     /// The others: name as far as known, and reason.
     pub dropped: Vec<(String, String)>,
     places: HashMap<String, usize>,
+    weight: usize,
+    full: Option<String>,
 }
 
 impl ToolList {
@@ -38,9 +44,23 @@ impl ToolList {
         };
         let count = items.len();
         for item in items {
-            self.take(item, era);
+            self.weight = self.weight.saturating_add(weight(&item));
+            if self.tools.len() + self.dropped.len() >= TOOL_LIMIT {
+                self.full = Some(format!("more than the limit of {TOOL_LIMIT} tools"));
+            } else if self.weight > LIST_LIMIT {
+                self.full = Some(format!("more than the limit of {LIST_LIMIT} bytes (tool list)"));
+            } else {
+                self.take(item, era);
+                continue;
+            }
+            break;
         }
         Ok(count)
+    }
+
+    /// Which limit the list has reached, in words. Nothing is taken beyond it.
+    pub fn full(&self) -> Option<&str> {
+        self.full.as_deref()
     }
 
     fn take(&mut self, item: Value, era: Era) {
@@ -60,6 +80,16 @@ impl ToolList {
                 }
             }
         }
+    }
+}
+
+/// Roughly the bytes that a value takes.
+fn weight(value: &Value) -> usize {
+    16 + match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(weight).sum(),
+        Value::Object(members) => members.iter().map(|(k, v)| k.len() + weight(v)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 
@@ -183,6 +213,20 @@ mod tests {
             "properties": {"n": {"type": "number", "x-mcp-header": "N"}}}}]);
         assert!(list(Era::Modern, &tools).tools.is_empty());
         assert_eq!(list(Era::Legacy, &tools).tools.len(), 1);
+    }
+
+    #[test]
+    fn a_list_is_bounded_in_number_and_size_and_names_the_limit() {
+        let tool = |at: usize| json!({"name": at.to_string(), "inputSchema": {}});
+        let many: Vec<Value> = (0..=TOOL_LIMIT).map(tool).collect();
+        let many = list(Era::Legacy, &json!(many));
+        assert_eq!(many.tools.len(), TOOL_LIMIT);
+        assert!(many.full().unwrap().contains("10000 tools"));
+        let text = "x".repeat(LIST_LIMIT / 2);
+        let large = |name| json!({"name": name, "inputSchema": {}, "description": text});
+        let huge = list(Era::Legacy, &json!([tool(1), large("a"), large("b")]));
+        assert_eq!(huge.tools.len(), 2);
+        assert!(huge.full().unwrap().contains("67108864 bytes (tool list)"));
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub(crate) struct Recorded {
     pub(crate) target: String,
     headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
+    /// Which connection it came on, from 1.
+    pub(crate) connection: usize,
 }
 
 impl Recorded {
@@ -48,6 +50,8 @@ pub(crate) enum Act {
     Hang,
     /// Closes with a reset instead of an end.
     Reset,
+    /// Keeps the connection for another request.
+    Again,
 }
 
 /// An answer.
@@ -109,6 +113,15 @@ impl Reply {
 
     pub(crate) fn hang(self) -> Self {
         self.act(Act::Hang)
+    }
+
+    /// An event stream with this message that ends properly and leaves the connection usable.
+    pub(crate) fn kept_stream(message: &Value) -> Self {
+        let event = format!("data: {message}\n\n");
+        let head =
+            "HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n";
+        let text = format!("{head}\r\n{:x}\r\n{event}\r\n0\r\n\r\n", event.len());
+        Self { acts: vec![Act::Send(text.into_bytes()), Act::Again] }
     }
 
     pub(crate) fn reset(self) -> Self {
@@ -201,11 +214,14 @@ impl Drop for Server {
 
 async fn serve(listener: TcpListener, script: Arc<Script>, seen: Arc<Seen>) {
     let mut connections = JoinSet::new();
+    let mut count = 0;
     loop {
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, _)) = accepted else { return };
-                connections.spawn(converse(stream, Arc::clone(&script), Arc::clone(&seen)));
+                count += 1;
+                let conversing = converse(stream, count, Arc::clone(&script), Arc::clone(&seen));
+                connections.spawn(conversing);
             }
             Some(ended) = connections.join_next() => {
                 if let Err(fault) = ended {
@@ -216,15 +232,22 @@ async fn serve(listener: TcpListener, script: Arc<Script>, seen: Arc<Seen>) {
     }
 }
 
-async fn converse(mut stream: TcpStream, script: Arc<Script>, seen: Arc<Seen>) {
-    let Some(request) = read(&mut stream).await else { return };
+async fn converse(mut stream: TcpStream, nth: usize, script: Arc<Script>, seen: Arc<Seen>) {
+    while exchange(&mut stream, nth, &*script, &seen).await {}
+}
+
+/// One request and its answer; whether another may follow on the connection.
+async fn exchange(stream: &mut TcpStream, nth: usize, script: &Script, seen: &Seen) -> bool {
+    let Some(request) = read(stream).await else { return false };
+    let request = Recorded { connection: nth, ..request };
     seen.requests.lock().unwrap().push(request.clone());
     let reply = script(&request);
     for act in reply.acts {
         match act {
+            Act::Again => return true,
             Act::Send(bytes) => {
                 if stream.write_all(&bytes).await.is_err() {
-                    return;
+                    return false;
                 }
             }
             Act::Wait(time) => tokio::time::sleep(time).await,
@@ -232,11 +255,11 @@ async fn converse(mut stream: TcpStream, script: Arc<Script>, seen: Arc<Seen>) {
                 let mut rest = [0; 64];
                 while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {}
                 seen.left.lock().unwrap().push(request.rpc());
-                return;
+                return false;
             }
             Act::Reset => {
                 stream.set_zero_linger().unwrap();
-                return;
+                return false;
             }
         }
     }
@@ -247,6 +270,7 @@ async fn converse(mut stream: TcpStream, script: Arc<Script>, seen: Arc<Seen>) {
             async { while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {} };
         tokio::time::timeout(Duration::from_secs(1), draining).await.ok();
     }
+    false
 }
 
 async fn read(stream: &mut TcpStream) -> Option<Recorded> {
