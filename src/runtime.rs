@@ -8,7 +8,7 @@ pub mod hub;
 pub mod journal;
 mod pinboard;
 mod records;
-mod spec;
+pub mod spec;
 pub mod tasks;
 mod work;
 

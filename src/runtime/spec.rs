@@ -10,7 +10,7 @@ use crate::domain::{Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
 
 /// What the client of this server starts with.
-pub(super) fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> ServerSpec {
+pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> ServerSpec {
     let plain = server
         .headers
         .iter()
@@ -51,7 +51,7 @@ pub(super) fn host(url: &Url) -> String {
 }
 
 /// Reads the file of further certificate authorities, if one is configured.
-pub(super) fn certificates(mcp: &McpConfig, warnings: &mut Vec<Warning>) -> Option<Arc<[u8]>> {
+pub fn certificates(mcp: &McpConfig, warnings: &mut Vec<Warning>) -> Option<Arc<[u8]>> {
     let file = mcp.ca_file.as_ref()?;
     match std::fs::read(file) {
         Ok(pem) => Some(pem.into()),
