@@ -14,6 +14,8 @@ use crate::domain::{
 
 /// Calls of one answer that are taken; more than this is a model out of control.
 const CALLS_PER_ROUND: usize = 128;
+/// Bytes of text and reasoning of one answer; more than this is a model out of control too.
+const ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
 impl Agent {
     pub(super) fn submitted(&mut self, text: String, now: Instant) {
@@ -101,7 +103,23 @@ impl Agent {
                 self.tell(Notice::Retrying { turn: id, attempt, after, reason });
             }
             ModelEvent::Warned(message) => self.warn(Warning::new(Source::Model, message, "")),
-            ModelEvent::Finished(finish) => self.answer_ended(finish, now),
+            ModelEvent::Finished(finish) => return self.answer_ended(finish, now),
+        }
+        self.stop_endless_answer(now);
+    }
+
+    fn stop_endless_answer(&mut self, now: Instant) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let id = turn.id;
+        let endless = turn
+            .draft()
+            .is_some_and(|draft| draft.text.len() + draft.reasoning.len() > ANSWER_BYTES);
+        if endless {
+            self.out.push(Effect::StopModel { turn: id });
+            let draft = self.take_draft();
+            self.keep_partial(draft);
+            let reason = "the answer passed the limit of 8 MiB and was stopped".to_owned();
+            self.end_turn(TurnEnd::Incomplete { reason }, now);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Merges notices while the face is slow. Pure.
 //!
 //! Nothing is dropped: text of one turn is appended, of progress, context and catalog the latest
-//! stays, everything else waits in order. Whoever fills it asks [`Outbox::has_room`] before taking
+//! stays, everything else waits in order. Whoever fills it asks `Outbox::has_room` before taking
 //! more from the model; so a slow face holds the model back, and never the other way round.
 
 use std::collections::VecDeque;

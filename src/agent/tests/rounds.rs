@@ -384,3 +384,16 @@ fn a_refusal_is_kept_as_text_and_ends_the_turn() {
     rig.does(text(1, "I will not"));
     assert_eq!(rig.does(finish(1, Finish::Refused)), [format!("ended {:?}", TurnEnd::Refused)]);
 }
+
+#[test]
+fn an_answer_that_never_ends_is_stopped() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    let piece = "x".repeat(1024 * 1024);
+    for _ in 0..8 {
+        rig.all(text(1, &piece));
+    }
+    let effects = rig.all(text(1, "y"));
+    let short: Vec<String> = effects.iter().filter_map(in_short).collect();
+    assert_eq!(short, ["text y", "stop model 1", "ended Incomplete"]);
+}
