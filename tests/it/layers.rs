@@ -27,7 +27,7 @@ const LAYERS: [(&str, u8); 38] = [
     ("ui", 1),
     ("mcp::http", 2),
     ("mcp::client", 2),
-    ("mcp::listen", 2),
+    ("mcp::exchange", 2),
     ("provider::http", 2),
     ("config::load", 2),
     ("session::store", 2),
