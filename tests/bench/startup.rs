@@ -1,6 +1,6 @@
 //! Launch, memory and idleness of the built program, printed as figures.
 //!
-//! `cargo bench --bench startup`, or with `PROGRAM=target/release/mini-me-tui` for the binary as it is
+//! `cargo bench --bench startup`, or with `PROGRAM=$PWD/target/release/mini-me-tui` for the binary as it is
 //! shipped. Each launch runs on a pseudo-terminal of 120×40 with a config of
 //! twenty servers that nobody answers for, side by side with the smallest process this machine can
 //! start (`true`), so that the figure can be read as "so much above the floor". Nothing is asserted.
