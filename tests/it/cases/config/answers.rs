@@ -30,7 +30,7 @@ impl Answers {
             let mut counts = self.counts.lock().unwrap();
             let count = counts.entry(request.port).or_default();
             *count += 1;
-            return instead.get(*count - 1).or(instead.last()).unwrap().clone();
+            return instead.get(*count - 1).or_else(|| instead.last()).unwrap().clone();
         }
         let path = request.target.split('?').next().unwrap();
         match request.method.as_str() {
@@ -99,9 +99,8 @@ impl Answers {
                 "choices": [{ "index": 0, "delta": delta, "finish_reason": finish }] })
         };
         let events = [chunk(&delta, &Value::Null), chunk(&json!({}), &finish.into())];
-        let mut body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
-        body.push_str("data: [DONE]\n\n");
-        Answer::new(200, "text/event-stream", body)
+        let [first, last] = events.map(|event| format!("data: {event}\n\n"));
+        Answer::new(200, "text/event-stream", format!("{first}{last}data: [DONE]\n\n"))
     }
 
     /// Anthropic's messages.
@@ -132,7 +131,8 @@ impl Answers {
         let event = |event: &Value| {
             format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap())
         };
-        Answer::new(200, "text/event-stream", events.iter().map(event).collect::<String>())
+        let body = events.iter().map(event).collect::<Vec<_>>().concat();
+        Answer::new(200, "text/event-stream", body)
     }
 }
 

@@ -114,7 +114,7 @@ impl Program {
 
     async fn next(&mut self) -> Result<Notice, String> {
         let notice = tokio::time::timeout(PATIENCE, self.handle.notices.recv()).await;
-        let notice = notice.map_err(|_| "nothing happens any more")?;
+        let notice = notice.map_err(|late| format!("nothing happens any more: {late}"))?;
         let notice = notice.ok_or("the runtime has ended")?;
         if let Notice::CatalogChanged { catalog } = &notice {
             self.catalog = Arc::clone(catalog);
@@ -153,7 +153,7 @@ impl Program {
             return Err(format!("the driver does not know what {key} means"));
         }
         if let Some(granted) = step.get("session_grant") {
-            self.grant(granted)?;
+            self.grant(world, granted).await?;
         }
         match step.get("model_calls") {
             Some(call) => self.call(world, call, step).await,
@@ -162,21 +162,29 @@ impl Program {
         }
     }
 
-    /// A grant for a tool that a rule denies cannot be given at the screen, so the policy itself is
-    /// asked what it would mean.
-    fn grant(&self, granted: &Value) -> Result<(), String> {
+    /// Answers *this session* to a call of the tool. One that a rule denies is never asked about,
+    /// so there the policy itself is asked what a grant would mean.
+    async fn grant(&mut self, world: &World, granted: &Value) -> Result<(), String> {
         let tool = self.tools().find(|tool| {
             tool.id.server.as_str() == granted["server"] && tool.id.tool.as_str() == granted["tool"]
         });
-        let tool = tool.ok_or("there is no such tool")?;
-        let mut policy = self.policy.clone();
-        let arguments = serde_json::Map::new();
-        let before = policy.decide(tool, &arguments, Instant::now()).verdict;
-        policy.grant(tool);
-        let after = policy.decide(tool, &arguments, Instant::now()).verdict;
-        let right = if before == Mode::Deny { Mode::Deny } else { Mode::Auto };
-        let told = || format!("{before:?} becomes {after:?}");
-        if after == right { Ok(()) } else { Err(told()) }
+        let tool = Arc::clone(tool.ok_or("there is no such tool")?);
+        let (arguments, now) = (serde_json::Map::new(), Instant::now());
+        match self.policy.decide(&tool, &arguments, now).verdict {
+            Mode::Auto => Ok(()),
+            Mode::Ask => {
+                let granted = json!({ "model_calls": granted, "user": "s" });
+                self.call(world, &granted["model_calls"], &granted).await
+            }
+            Mode::Deny => {
+                let mut policy = self.policy.clone();
+                policy.grant(&tool);
+                match policy.decide(&tool, &arguments, now).verdict {
+                    Mode::Deny => Ok(()),
+                    other => Err(format!("with a grant, *deny* becomes {other:?}")),
+                }
+            }
+        }
     }
 
     async fn call(&mut self, world: &World, call: &Value, step: &Value) -> Result<(), String> {
@@ -310,7 +318,12 @@ impl Program {
             Intent::Send(op) => Some(op),
             _ => None,
         });
-        let ops: Vec<Op> = ops.collect();
+        let mut ops: Vec<Op> = ops.collect();
+        if ops.is_empty() && matches!(key, "l" | "later") {
+            // Put off, and denied in the end.
+            let answer = Answer::Deny { note: String::new() };
+            ops.push(Op::Answer { call: approval.call.id, answer });
+        }
         match ops.as_slice() {
             [Op::Answer { answer, .. }] => Ok((ops.clone(), answer.clone())),
             _ => Err(format!("the key {key} answers with {ops:?}")),
@@ -374,8 +387,8 @@ fn arrives(went: &Went, reached: &[String]) -> Result<(), String> {
 /// What the model was told.
 fn message(wanted: &Value, went: &Went, world: &World) -> Result<(), String> {
     let requests = world.fakes.seen();
-    let models = requests.iter().filter(|request| Some(request.port) == world.model);
-    let last = models.last().map(|request| request.json()["messages"].clone());
+    let mut models = requests.iter().filter(|request| Some(request.port) == world.model);
+    let last = models.next_back().map(|request| request.json()["messages"].clone());
     let last = last.and_then(|messages| messages.as_array()?.last().cloned()).unwrap_or_default();
     let (told, wanted) = (last.to_string(), wanted.as_str().ok_or("this is no text")?);
     let text = went.told.as_deref().unwrap_or_default();

@@ -66,7 +66,7 @@ impl Seen {
             whole.replace(&self.home, "")
         };
         // The tools' list has those of the config too; without it, the config says its own.
-        let given = self.tools["warnings"].as_array().or(self.show["warnings"].as_array());
+        let given = self.tools["warnings"].as_array().or_else(|| self.show["warnings"].as_array());
         given.into_iter().flatten().map(text).collect()
     }
 
@@ -88,8 +88,6 @@ impl Seen {
             self.runs.iter().filter(|ran| wanted(ran)).map(part).collect::<Vec<_>>().join("\n")
         };
         let all = |_: &Ran| true;
-        let out = |ran: &Ran| -> *const str { ran.out.as_str() };
-        let _ = out;
         Some(match place {
             "stderr" | "panic text" => of(&all, &|ran| &ran.err),
             "stdout" => of(&all, &|ran| &ran.out),
