@@ -19,7 +19,7 @@ pub use approval::{Answer, Approval, Interaction, Question, QuestionId, Question
 pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
 pub use elicitation::{
-    Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
+    Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
 };
 pub use name::{ModelName, ServerName, ToolId, ToolName};
 pub use server::{Era, ServerState, Stage};

@@ -139,13 +139,13 @@ fn options(schema: &Map<String, Value>) -> Option<Result<Vec<(String, String)>, 
     if values.len() > CHOICES {
         return Some(Err(format!("has more choices than the limit of {CHOICES} (form choices)")));
     }
-    let names = listed("enumNames");
+    let labels = listed("enumNames");
     let option = |(nth, value): (usize, &Value)| {
         let (value, label) = if titled {
             (value.get("const")?.as_str()?, value.get("title").and_then(Value::as_str))
         } else {
-            let named = names.and_then(|names| names.get(nth)).and_then(Value::as_str);
-            (value.as_str()?, named)
+            let label = labels.and_then(|labels| labels.get(nth)).and_then(Value::as_str);
+            (value.as_str()?, label)
         };
         Some((value.to_owned(), label.unwrap_or(value).to_owned()))
     };
