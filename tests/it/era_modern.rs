@@ -30,7 +30,7 @@ fn said(request: &Recorded, text: &str) -> Value {
     result(request, &json!({"resultType": "complete", "content": [{"type": "text", "text": text}]}))
 }
 
-fn usual(request: &Recorded) -> Reply {
+pub(crate) fn usual(request: &Recorded) -> Reply {
     match (request.method.as_str(), request.rpc().as_str()) {
         ("POST", "server/discover") => discovered(request),
         ("POST", "tools/list") => {

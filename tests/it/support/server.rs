@@ -46,6 +46,8 @@ impl Recorded {
 pub(crate) enum Act {
     Send(Vec<u8>),
     Wait(Duration),
+    /// Waits until something has happened.
+    Until(CancellationToken),
     /// Says nothing more until the client is gone.
     Hang,
     /// Closes with a reset instead of an end.
@@ -109,6 +111,11 @@ impl Reply {
 
     pub(crate) fn wait(self, millis: u64) -> Self {
         self.act(Act::Wait(Duration::from_millis(millis)))
+    }
+
+    /// Goes on once this is cancelled.
+    pub(crate) fn until(self, happened: &CancellationToken) -> Self {
+        self.act(Act::Until(happened.clone()))
     }
 
     pub(crate) fn hang(self) -> Self {
@@ -251,6 +258,7 @@ async fn exchange(stream: &mut TcpStream, nth: usize, script: &Script, seen: &Se
                 }
             }
             Act::Wait(time) => tokio::time::sleep(time).await,
+            Act::Until(happened) => happened.cancelled().await,
             Act::Hang => {
                 let mut rest = [0; 64];
                 while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {}
