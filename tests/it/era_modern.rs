@@ -84,6 +84,19 @@ async fn a_modern_server_is_discovered_listed_and_called_without_a_session() {
 }
 
 #[tokio::test]
+async fn localhost_is_found_on_either_of_its_addresses() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        // Where there is no IPv6 there is nothing to find there.
+        let Ok(listener) = tokio::net::TcpListener::bind(address).await else { continue };
+        let server = Server::on(listener, usual);
+        let url = format!("http://localhost:{}/mcp", server.address.port());
+        let client = Client::ready(spec(&url)).await;
+        assert_eq!(text(&client.call("météo", &json!({})).await), "12 C");
+        client.stop().await;
+    }
+}
+
+#[tokio::test]
 async fn cancelling_closes_the_stream_and_sends_nothing() {
     let server = except(|request| {
         (request.rpc() == "tools/call").then(|| Reply::stream().bytes(b": hi\n\n").hang())

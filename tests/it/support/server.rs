@@ -173,6 +173,14 @@ impl Server {
     /// Starts one on a free port of the loopback interface.
     pub(crate) async fn start(script: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on(listener, script)
+    }
+
+    /// Starts one on this listener.
+    pub(crate) fn on(
+        listener: TcpListener,
+        script: impl Fn(&Recorded) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
         let stop = CancellationToken::new();
