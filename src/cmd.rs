@@ -23,6 +23,7 @@ pub mod json;
 pub mod launch;
 pub mod output;
 pub mod pages;
+pub mod questions;
 pub mod resolve;
 pub mod rules;
 pub mod screen;

@@ -5,6 +5,7 @@
 //! screen, the catalog or permissions.
 
 pub mod client;
+mod desk;
 pub mod era;
 mod exchange;
 pub mod fault;
@@ -26,8 +27,8 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition,
-    ToolName, Warning,
+    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Outcome, Progress,
+    ServerConnection, ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -48,6 +49,8 @@ pub struct ServerSpec {
     pub protocol: Protocol,
     /// Further certificate authorities, in PEM.
     pub ca_pem: Option<Arc<[u8]>>,
+    /// Which questions of the server somebody is there to answer.
+    pub answering: Answering,
     /// Time limits.
     pub limits: Limits,
 }
@@ -57,9 +60,10 @@ pub struct ServerSpec {
 pub struct Limits {
     /// `discoveryTimeout`: whole of one discovery.
     pub discovery: Duration,
-    /// `callTimeout`: silence allowed during a call.
+    /// `callTimeout`: silence allowed during a call. Not counted while the user is asked something
+    /// by the server.
     pub silence: Duration,
-    /// `maxCallTime`: whole of one call.
+    /// `maxCallTime`: whole of one call, without the time in which the user is asked something.
     pub call: Duration,
 }
 
@@ -82,6 +86,13 @@ pub enum Command {
         cancel: CancellationToken,
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
+    },
+    /// The user's answer to [`ServerEventKind::Elicit`]. Stale ids are ignored.
+    Reply {
+        /// Which question.
+        elicitation: ElicitationId,
+        /// The answer.
+        reply: ElicitationReply,
     },
     /// End the MCP session, if there is one, and stop. Bounded in time.
     Shutdown,
@@ -125,6 +136,15 @@ pub enum ServerEventKind {
         call: CallId,
         /// What it says.
         progress: Progress,
+    },
+    /// It asks the user something; answered by [`Command::Reply`].
+    Elicit(Arc<Elicitation>),
+    /// It no longer wants an answer.
+    ElicitClosed {
+        /// Which question.
+        elicitation: ElicitationId,
+        /// Why.
+        why: String,
     },
     /// A log message outside any call.
     Log {

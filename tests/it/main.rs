@@ -17,6 +17,7 @@ mod frames;
 mod layers;
 mod provider;
 mod pty;
+mod questions;
 mod rough_server;
 mod sdk_server;
 mod sse_differential;

@@ -48,6 +48,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             state.decisions.remove(PendingId::Question(question));
         }
         Notice::CatalogChanged { catalog } => return catalog_changed(state, catalog),
+        Notice::Elicited { .. } | Notice::ElicitationClosed { .. } => {}
         Notice::ContextChanged { parts } => state.status.context = parts,
         Notice::Warned { warning } => warned(state, warning),
         Notice::SessionStarted { path, .. } => {
