@@ -196,6 +196,9 @@ pub struct Tools {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// With --json: each tool's input and output schema too, as the server gave them
+    #[arg(long, requires = "json")]
+    pub schemas: bool,
     /// Say which rule decides about a tool and where it is written
     #[arg(long, value_name = "TOOL")]
     pub explain: Option<String>,
@@ -215,6 +218,9 @@ pub struct Call {
     /// Arguments as a JSON object: the text itself, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub args: Option<String>,
+    /// Send the arguments without checking them by the tool's schema, to see what the server does
+    #[arg(long)]
+    pub unchecked: bool,
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,

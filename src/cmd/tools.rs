@@ -40,7 +40,7 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
             return Ok(Exit::Done);
         }
         let shown = if options.json {
-            json::line(&json::tools(&catalog, only.as_ref()))
+            json::line(&json::tools(&catalog, only.as_ref(), options.schemas))
         } else {
             render(&catalog, only.as_ref(), Paint::for_stdout())
         };

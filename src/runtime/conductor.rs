@@ -179,6 +179,9 @@ impl Conductor {
             Op::CallDirect { tool, arguments, consent } => {
                 self.drive(Event::CallDirect { tool, arguments, consent });
             }
+            Op::CallUnchecked { tool, arguments } => {
+                self.drive(Event::CallUnchecked { tool, arguments });
+            }
             Op::NewSession => {
                 self.drive(Event::NewSession);
                 let started = self.records.begin(&[]);
