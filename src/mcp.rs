@@ -11,6 +11,7 @@ pub mod fault;
 pub mod headers;
 pub mod http;
 pub mod lifecycle;
+pub mod memory;
 pub mod model;
 pub mod paging;
 pub mod retry;
@@ -26,7 +27,7 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Elicitation, ElicitationId, ElicitationReply, Outcome, Progress, ServerConnection,
+    CallId, Elicitation, ElicitationId, ElicitationReply, Era, Outcome, Progress, ServerConnection,
     ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
 };
 
@@ -50,6 +51,8 @@ pub struct ServerSpec {
     pub ca_pem: Option<Arc<[u8]>>,
     /// Time limits.
     pub limits: Limits,
+    /// The era it spoke when it was last reached (E5); `None` where it has to be probed.
+    pub remembered: Option<Era>,
 }
 
 /// Time limits of one server.

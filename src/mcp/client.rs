@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::era::Refusal;
 use super::exchange::{Dialect, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
-use crate::domain::{Era, ServerState, Source, Warning};
+use crate::domain::{Era, ServerState, Source, Stage, Warning};
 use call::Request;
 use connect::{Failed, Found};
 use shared::{Link, Shared};
@@ -51,7 +51,7 @@ pub async fn run(
         outbox: VecDeque::new(),
         connecting: false,
         listing: Listing::Idle,
-        era: None,
+        era: spec.remembered,
         listed: false,
         attempts: 0,
         retry_at: None,
@@ -273,7 +273,7 @@ impl Actor {
         self.take_list(found.list);
     }
 
-    fn stages(&mut self, stages: Vec<(crate::domain::Stage, Duration)>) {
+    fn stages(&mut self, stages: Vec<(Stage, Duration)>) {
         for (stage, took) in stages {
             self.tell(ServerEventKind::Stage { stage, took });
         }
@@ -317,6 +317,10 @@ impl Actor {
                 (ServerState::NeedsAuth { reason: reason.clone() }, reason, None)
             }
             Failed::Refused(Refusal { stage, reason, retry }, after) => {
+                if stage >= Stage::Http && !self.listed {
+                    // E5: what was remembered may be why.
+                    self.era = None;
+                }
                 let again = retry.then_some(after);
                 let state = if self.listed && retry {
                     ServerState::Degraded { reason: reason.clone() }

@@ -112,13 +112,14 @@ impl Conductor {
     fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
         let started = self.records.begin(resumed);
         self.outbox.push(started);
-        self.hub.connect_all();
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.recall_eras().await;
+        self.hub.connect_all();
         self.recall_pins().await;
         loop {
             let due = self.hub.due();
@@ -143,6 +144,16 @@ impl Conductor {
             }
         }
         self.end(ears, notices).await;
+    }
+
+    /// Reads which eras the servers spoke: connecting begins with it, the first snapshot does not
+    /// wait for it.
+    async fn recall_eras(&mut self) {
+        let Some(paths) = self.paths.clone() else { return };
+        let reading = tokio::task::spawn_blocking(move || store::read_eras(&paths));
+        if let Ok(eras) = reading.await {
+            self.hub.recall_eras(eras);
+        }
     }
 
     /// Reads the pins. They may be many and no list is compared before, so the first snapshot does
@@ -237,6 +248,9 @@ impl Conductor {
         self.drive(Event::CatalogChanged { catalog });
         if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
             self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
+        }
+        if let (Some(eras), Some(paths)) = (self.hub.take_era_changes(), self.paths.clone()) {
+            self.on_disk(move || store::merge_eras(&paths, &eras));
         }
     }
 

@@ -12,6 +12,7 @@ mod agent_flow;
 mod cases;
 mod commands;
 mod era_legacy;
+mod era_memory;
 mod era_modern;
 mod frames;
 mod layers;

@@ -38,6 +38,7 @@ pub(crate) fn spec(url: &str) -> ServerSpec {
             silence: Duration::from_secs(10),
             call: Duration::from_secs(30),
         },
+        remembered: None,
     }
 }
 
