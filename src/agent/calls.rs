@@ -220,7 +220,7 @@ impl Agent {
             (Mode::Auto, _) => self.run(id, &why, now),
             (Mode::Deny, _) => self.deny(id, DeniedBy::Rule { rule: why.clone() }, &why, now),
             (Mode::Ask, Consent::Given | Consent::Unchecked) => {
-                self.run(id, "user: command line", now)
+                self.run(id, "user: command line", now);
             }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
                 let rule = tool.id.to_string();

@@ -154,6 +154,16 @@ impl Actor {
     fn upcall(&mut self, upcall: Upcall) {
         match upcall {
             Upcall::ToolsChanged => self.refresh_soon(),
+            Upcall::ToolsAnnounced => {
+                let link = self.link.borrow().clone();
+                if matches!(&link, Link::Up(conn) if !conn.announces_changes()) {
+                    self.breach(
+                        "tells of changes to its tools without having declared listChanged",
+                        "",
+                    );
+                }
+                self.refresh_soon();
+            }
             Upcall::Post(message, dialect) => self.post(message, dialect),
             Upcall::ReadOff(response) => {
                 self.start_until_end(response.read_off(), |()| Done::Settled);
@@ -273,6 +283,12 @@ impl Actor {
         self.take_list(found.list);
     }
 
+    fn breach(&mut self, breach: &'static str, detail: &str) {
+        if let Some(warning) = self.shared.peer.breach(breach, detail) {
+            self.tell(ServerEventKind::Warned(warning));
+        }
+    }
+
     fn stages(&mut self, stages: Vec<(Stage, Duration)>) {
         for (stage, took) in stages {
             self.tell(ServerEventKind::Stage { stage, took });
@@ -282,6 +298,9 @@ impl Actor {
     fn take_list(&mut self, list: connect::List) {
         self.listed = true;
         self.shared.set_headers(&list.tools);
+        for (breach, tool) in list.breaches {
+            self.breach(breach, &tool);
+        }
         if let Some(why) = list.cut {
             let source = Source::Server(self.shared.peer.server.clone());
             let message = format!("Its list of tools was cut: {why}.");

@@ -58,8 +58,9 @@ pub fn key(spec: &ServerSpec) -> String {
         digest.update([0]);
         digest.update(name);
     }
-    let hash: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("{}#{hash}", redact::url(&spec.url))
+    let hash =
+        digest.finalize().iter().take(8).fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
+    format!("{}#{hash:016x}", redact::url(&spec.url))
 }
 
 impl Eras {

@@ -9,6 +9,7 @@
 )]
 
 mod agent_flow;
+mod breaches;
 mod cases;
 mod commands;
 mod era_legacy;

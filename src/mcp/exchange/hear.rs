@@ -41,7 +41,7 @@ impl Hearing {
                 return Some(Err(reason));
             }
             Message::Invalid { reason, .. } => {
-                peer.remark(&format!("sends messages that are none ({reason})")).await;
+                peer.remark("sends messages that are none", &reason).await;
             }
             Message::Notification { method, params } => self.notice(peer, &method, &params).await,
             Message::Request { id, method, .. } => self.request(peer, &id, &method).await,
@@ -56,7 +56,7 @@ impl Hearing {
         }
         if jsonrpc::answers(id, self.id) {
             if id.is_string() {
-                peer.remark("gives ids back as text where they were numbers").await;
+                peer.remark("gives ids back as text where they were numbers", "").await;
             }
             return Some(body);
         }
@@ -67,7 +67,7 @@ impl Hearing {
         match method {
             "notifications/progress" => self.progressed(peer, params).await,
             "notifications/message" => self.logged(peer, params).await,
-            "notifications/tools/list_changed" => peer.up(Upcall::ToolsChanged).await,
+            "notifications/tools/list_changed" => peer.up(Upcall::ToolsAnnounced).await,
             // J6: whatever else there is, nobody is waiting for it.
             _ => tracing::debug!(server = %peer.server, method, "notification passed over"),
         }
@@ -78,6 +78,9 @@ impl Hearing {
         let Some(call) = self.call.filter(|_| ours) else { return };
         // Values must rise; one that does not is taken for the last.
         let done = params.get("progress").and_then(Value::as_f64).unwrap_or_default();
+        if done < self.progress.done {
+            peer.remark("reports progress that goes back", "").await;
+        }
         self.progress.done = done.max(self.progress.done);
         if let Some(total) = params.get("total").and_then(Value::as_f64) {
             self.progress.total = Some(total);
@@ -110,8 +113,8 @@ impl Hearing {
     /// may not ask.
     async fn request(&self, peer: &Peer, id: &Id, method: &str) {
         if self.dialect.era == Era::Modern {
-            peer.remark("sends requests on a stream where it may not; they cannot be answered")
-                .await;
+            let breach = "sends requests on a stream where it may not; they cannot be answered";
+            peer.remark(breach, method).await;
             return;
         }
         let answer = match method {
