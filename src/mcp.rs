@@ -4,6 +4,7 @@
 //! requests in flight. It takes [`Command`]s and reports [`ServerEvent`]s; it knows nothing of the
 //! screen, the catalog or permissions.
 
+pub mod cache;
 pub mod client;
 pub mod era;
 mod exchange;
@@ -26,8 +27,8 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Elicitation, ElicitationId, ElicitationReply, Outcome, Progress, ServerConnection,
-    ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
+    CallId, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, Outcome,
+    Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -82,6 +83,15 @@ pub enum Command {
         cancel: CancellationToken,
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
+    },
+    /// Ask something that changes nothing at the server. The answer is sent exactly once.
+    Inquire {
+        /// What is asked.
+        inquiry: Inquiry,
+        /// Ends the asking.
+        cancel: CancellationToken,
+        /// Where the answer goes.
+        reply: oneshot::Sender<Result<Found, InquiryFault>>,
     },
     /// The user's answer to [`ServerEventKind::Elicit`]. Stale ids are ignored.
     Reply {

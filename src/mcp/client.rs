@@ -6,8 +6,11 @@
 
 mod call;
 mod connect;
+mod inquire;
 mod listen;
+mod output;
 mod shared;
+mod task;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,7 +24,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::era::Refusal;
-use super::exchange::{Dialect, UPCALLS, Upcall};
+use super::exchange::{Ask, Dialect, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
 use crate::domain::{Era, ServerState, Source, Warning};
 use call::Request;
@@ -141,13 +144,23 @@ impl Actor {
             }
             Command::Refresh => self.refresh(),
             Command::Call { call, tool, arguments, cancel, reply } => {
-                if self.retry_at.is_some() && self.listed {
-                    self.connect();
-                }
+                self.wake();
                 let request = Request { call, tool, arguments, cancel, reply };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
+            Command::Inquire { inquiry, cancel, reply } => {
+                self.wake();
+                let request = inquire::Request { inquiry, cancel, reply };
+                self.start(inquire::run(Arc::clone(&self.shared), request), |()| Done::Settled);
+            }
             Command::Reply { .. } | Command::Shutdown => {}
+        }
+    }
+
+    /// Somebody wants something of a server that would be tried again later: that is now.
+    fn wake(&mut self) {
+        if self.retry_at.is_some() && self.listed {
+            self.connect();
         }
     }
 
@@ -155,6 +168,7 @@ impl Actor {
         match upcall {
             Upcall::ToolsChanged => self.refresh_soon(),
             Upcall::Post(message, dialect) => self.post(message, dialect),
+            Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
             Upcall::ReadOff(response) => {
                 self.start_until_end(response.read_off(), |()| Done::Settled);
             }
@@ -196,6 +210,27 @@ impl Actor {
         self.start(async move { shared.post(&message, &dialect).await }, |()| Done::Settled);
     }
 
+    /// Asks something whose answer nobody waits for.
+    fn aside(&mut self, ask: Ask, dialect: Dialect) {
+        let shared = Arc::clone(&self.shared);
+        self.start(async move { shared.aside(ask, &dialect).await }, |()| Done::Settled);
+    }
+
+    /// G11: without it some servers send no log messages at all. Refusals are harmless.
+    fn ask_for_logs(&mut self, conn: &shared::Conn) {
+        if conn.dialect.era == Era::Legacy && conn.capabilities.contains_key("logging") {
+            let mut params = serde_json::Map::new();
+            params.insert("level".to_owned(), "info".into());
+            let ask = Ask {
+                silence: self.shared.limits.discovery,
+                ..Ask::new(self.shared.peer.next_id(), "logging/setLevel", params)
+            };
+            let (shared, dialect) = (Arc::clone(&self.shared), conn.dialect.clone());
+            let job = async move { shared.aside(ask, &dialect).await };
+            self.start_until_end(job, |()| Done::Settled);
+        }
+    }
+
     /// Connects anew. Whoever needs the link waits for it meanwhile.
     fn connect(&mut self) {
         self.retry_at = None;
@@ -203,6 +238,7 @@ impl Actor {
             return;
         }
         self.generation += 1;
+        self.shared.peer.cache().clear();
         self.link.send_replace(Link::Connecting).part();
         if !self.listed {
             self.tell(ServerEventKind::State(ServerState::Connecting));
@@ -269,6 +305,7 @@ impl Actor {
                 Done::Settled
             });
         }
+        self.ask_for_logs(&conn);
         self.link.send_replace(Link::Up(conn));
         self.take_list(found.list);
     }
@@ -281,7 +318,7 @@ impl Actor {
 
     fn take_list(&mut self, list: connect::List) {
         self.listed = true;
-        self.shared.set_headers(&list.tools);
+        self.shared.set_tools(&list.tools);
         if let Some(why) = list.cut {
             let source = Source::Server(self.shared.peer.server.clone());
             let message = format!("Its list of tools was cut: {why}.");
@@ -346,14 +383,20 @@ impl Actor {
             let posts = async {
                 loop {
                     tokio::select! {
-                        Some(upcall) = upcalls.recv() => if let Upcall::Post(message, dialect) = upcall {
-                            self.post(message, dialect);
+                        Some(upcall) = upcalls.recv() => match upcall {
+                            Upcall::Post(message, dialect) => self.post(message, dialect),
+                            Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
+                            _ => {}
                         },
                         done = self.jobs.next() => if done.is_none() { break },
                     }
                 }
-                while let Ok(Upcall::Post(message, dialect)) = upcalls.try_recv() {
-                    shared.post(&message, &dialect).await;
+                while let Ok(upcall) = upcalls.try_recv() {
+                    match upcall {
+                        Upcall::Post(message, dialect) => shared.post(&message, &dialect).await,
+                        Upcall::Ask(ask, dialect) => shared.aside(*ask, &dialect).await,
+                        _ => {}
+                    }
                 }
             };
             posts.await;

@@ -8,7 +8,7 @@ mod stream;
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 
+use super::cache::Cache;
 use super::fault::Fault;
 use super::http::{Http, Response, Verb};
 use super::{ServerEvent, ServerEventKind, ServerSpec, headers, model};
@@ -42,6 +43,8 @@ pub(super) enum Upcall {
     ToolsChanged,
     /// This message has to be posted beside everything else.
     Post(Value, Dialect),
+    /// This has to be asked beside everything else; nobody waits for the answer.
+    Ask(Box<Ask>, Dialect),
     /// The answer has been read; what is left of its stream is to be read off, for a moment.
     ReadOff(Box<Response>),
     /// The MCP session of that generation is gone.
@@ -152,6 +155,7 @@ pub(super) struct Peer {
     events: mpsc::Sender<ServerEvent>,
     upcalls: mpsc::Sender<Upcall>,
     remarked: Mutex<HashSet<String>>,
+    cache: Mutex<Cache>,
 }
 
 impl Peer {
@@ -167,7 +171,13 @@ impl Peer {
             events,
             upcalls,
             remarked: Mutex::new(HashSet::new()),
+            cache: Mutex::default(),
         }
+    }
+
+    /// Answers that are still fresh.
+    pub(super) fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// J2: ever rising, for the life of the client.
@@ -274,6 +284,10 @@ fn dress(dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
         meta = model::modern_meta(version);
         if ask.call.is_some() {
             model::ask_for_logs(&mut meta);
+        }
+        // Y4; what is asked about a task declares it too.
+        if ask.method == "tools/call" || ask.method.starts_with("tasks/") {
+            model::offer_tasks(&mut meta);
         }
     }
     if ask.call.is_some() {

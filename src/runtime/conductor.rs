@@ -20,7 +20,9 @@ use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
-use crate::domain::{Answer, Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
+use crate::domain::{
+    Answer, Call, CallId, Catalog, Inquiry, InquiryId, ServerName, Source, TurnId, Warning,
+};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
@@ -51,6 +53,7 @@ struct Conductor {
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
+    completing: CancellationToken,
     ending: bool,
 }
 
@@ -96,6 +99,7 @@ pub(super) fn start(
         reports,
         model: None,
         calls: HashMap::new(),
+        completing: CancellationToken::new(),
         ending: false,
     };
     let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
@@ -179,6 +183,7 @@ impl Conductor {
             Op::CallDirect { tool, arguments, consent } => {
                 self.drive(Event::CallDirect { tool, arguments, consent });
             }
+            Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
                 let started = self.records.begin(&[]);
@@ -197,6 +202,9 @@ impl Conductor {
             Inside::Window(window) => {
                 let effects = self.agent.set_window(window);
                 self.perform_all(effects);
+            }
+            Inside::Inquired { inquiry, answer } => {
+                self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
             Inside::Warned(warning) => self.warn(warning),
         }
@@ -303,6 +311,17 @@ impl Conductor {
         let commands = self.hub.commands(&call.tool.server);
         let carrying = work::carry(commands, call, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
+    }
+
+    /// A completion that is asked for while an older one is under way ends that one (K2).
+    fn inquire(&mut self, inquiry: InquiryId, server: &ServerName, what: Inquiry) {
+        let cancel = self.tasks.quit().child_token();
+        if matches!(what, Inquiry::Complete { .. }) {
+            std::mem::replace(&mut self.completing, cancel.clone()).cancel();
+        }
+        let commands = self.hub.commands(server);
+        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone());
+        self.tasks.spawn("inquiry", asking);
     }
 
     fn remember(&mut self, server: ServerName, rule: Rule) {

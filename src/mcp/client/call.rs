@@ -9,14 +9,15 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::connect;
 use super::shared::{Conn, Link, Shared};
+use super::{connect, output, task};
 use crate::domain::{CallId, Era, Outcome, ToolName};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
 use crate::mcp::headers;
 use crate::mcp::model::result;
+use crate::mcp::model::task::{Task, is_task};
 
 /// How long the first call waits for the standing stream (T7).
 const STREAM_WAIT: Duration = Duration::from_secs(5);
@@ -30,8 +31,28 @@ pub(super) struct Request {
     pub(super) reply: oneshot::Sender<Outcome>,
 }
 
-/// The request that is on its way, if any: what a cancel has to name.
-type Flight = Mutex<Option<(u64, Dialect)>>;
+/// What is on its way: what a cancel has to name.
+pub(super) enum Flying {
+    /// A request.
+    Request(u64, Dialect),
+    /// A task at the server, with or without a request about it.
+    Task(Task, Dialect),
+}
+
+/// What is on its way for a call, if anything.
+#[derive(Default)]
+pub(super) struct Flight(Mutex<Option<Flying>>);
+
+impl Flight {
+    pub(super) fn set(&self, flying: Flying) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(flying);
+    }
+
+    /// Nothing is on its way any more; gives what was.
+    pub(super) fn landed(&self) -> Option<Flying> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
 
 /// Makes the call and settles it.
 pub(super) async fn run(shared: Arc<Shared>, request: Request) {
@@ -43,21 +64,28 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
         () = shared.closing.cancelled() => cancelled(&shared, &flight, "the client ends").await,
         () = sleep(shared.limits.call) => overdue(&shared, &flight).await,
     };
+    let outcome = output::checked(&shared, &request.tool, outcome).await;
     if request.reply.send(outcome).is_err() {
         tracing::debug!(server = %shared.peer.server, call = %request.call, "nobody wants the outcome");
     }
 }
 
 /// Ends what is on its way in the way of its era. Modern: dropping the exchange closes its stream,
-/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). Tells
-/// whether anything had been sent.
-async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
-    let flying = flight.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some((id, dialect)) = flying else { return false };
-    if dialect.era == Era::Legacy {
-        let params = json!({ "requestId": id, "reason": why });
-        let notice = jsonrpc::notification("notifications/cancelled", &params);
-        shared.peer.up(Upcall::Post(notice, dialect)).await;
+/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). A task:
+/// a request of its own, never a notice (Y6). Tells whether anything had been sent.
+pub(super) async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
+    match flight.landed() {
+        None => return false,
+        Some(Flying::Request(id, dialect)) if dialect.era == Era::Legacy => {
+            let params = json!({ "requestId": id, "reason": why });
+            let notice = jsonrpc::notification("notifications/cancelled", &params);
+            shared.peer.up(Upcall::Post(notice, dialect)).await;
+        }
+        Some(Flying::Request(..)) => {}
+        Some(Flying::Task(task, dialect)) => {
+            let ask = task::about(shared, &task, "tasks/cancel");
+            shared.peer.up(Upcall::Ask(Box::new(ask), dialect)).await;
+        }
     }
     true
 }
@@ -85,7 +113,7 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
             Err(reason) => return Outcome::NotSent { reason },
         };
         let fault = match attempt(shared, request, &conn, flight).await {
-            Ok(result) => return result::outcome(result, conn.dialect.era),
+            Ok(result) => return settled(shared, request, &conn, flight, result).await,
             Err(fault) => fault,
         };
         match (&fault, conn.dialect.era) {
@@ -122,8 +150,22 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
     }
 }
 
+/// The outcome that a result leads to, at once or by way of a task.
+async fn settled(
+    shared: &Shared,
+    request: &Request,
+    conn: &Conn,
+    flight: &Flight,
+    result: Value,
+) -> Outcome {
+    if conn.dialect.era == Era::Modern && is_task(&result) {
+        return task::follow(shared, conn, request.call, flight, &result).await;
+    }
+    result::outcome(result, conn.dialect.era)
+}
+
 /// Whether a modern server refuses as if it were none any more. It did not process the request.
-fn is_gone(fault: &Fault) -> bool {
+pub(super) fn is_gone(fault: &Fault) -> bool {
     match fault {
         Fault::Status { status: 404, .. } => true,
         Fault::Rpc { error, .. } => error.code == code::UNSUPPORTED_VERSION,
@@ -132,7 +174,7 @@ fn is_gone(fault: &Fault) -> bool {
 }
 
 /// The link, once it stands; at least of that generation.
-async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
+pub(super) async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
     let mut link = shared.link.clone();
     let usable = |link: &Link| match link {
         Link::Connecting => false,
@@ -181,10 +223,10 @@ async fn attempt(
         call: Some(request.call),
         silence: shared.limits.silence,
     };
-    *flight.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, conn.dialect.clone()));
+    flight.set(Flying::Request(id, conn.dialect.clone()));
     let answer = shared.peer.ask(&conn.dialect, ask).await;
     if !matches!(answer, Err(Fault::Silent(_))) {
-        *flight.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        flight.landed();
     }
     answer.map(|answered| answered.result)
 }

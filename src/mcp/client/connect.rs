@@ -230,7 +230,7 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
 /// Looks at the schemas anew for the headers they ask for (X5); the catalog hears of it too.
 pub(super) async fn list_again_for_headers(shared: &Shared, conn: &Conn) -> Result<(), Fault> {
     let list = list(shared, &conn.dialect, &conn.capabilities).await?;
-    shared.set_headers(&list.tools);
+    shared.set_tools(&list.tools);
     shared.peer.up(Upcall::ToolsChanged).await;
     Ok(())
 }

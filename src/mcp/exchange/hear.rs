@@ -6,6 +6,7 @@ use super::{Dialect, Peer, Upcall};
 use crate::domain::{CallId, Era, Progress};
 use crate::jsonrpc::{self, ErrorObject, Id, Message, code};
 use crate::mcp::ServerEventKind;
+use crate::mcp::cache::Stale;
 use crate::mcp::model::cut;
 
 /// Longest log line or progress message that is passed on, in bytes.
@@ -68,6 +69,10 @@ impl Hearing {
             "notifications/progress" => self.progressed(peer, params).await,
             "notifications/message" => self.logged(peer, params).await,
             "notifications/tools/list_changed" => peer.up(Upcall::ToolsChanged).await,
+            // C4
+            "notifications/prompts/list_changed" => peer.cache().forget(Stale::Prompts),
+            "notifications/resources/list_changed" => peer.cache().forget(Stale::Resources),
+            "notifications/resources/updated" => peer.cache().forget(Stale::Contents),
             // J6: whatever else there is, nobody is waiting for it.
             _ => tracing::debug!(server = %peer.server, method, "notification passed over"),
         }
