@@ -87,7 +87,7 @@ pub enum Command {
     /// Ask something that changes nothing at the server. The answer is sent exactly once.
     Inquire {
         /// What is asked.
-        inquiry: Inquiry,
+        inquiry: Box<Inquiry>,
         /// Ends the asking.
         cancel: CancellationToken,
         /// Where the answer goes.

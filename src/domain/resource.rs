@@ -4,7 +4,7 @@ mod template;
 
 use super::call::Content;
 
-pub use template::expand;
+pub use template::{expand, variables};
 
 /// A resource that a server offers.
 #[derive(Debug, Clone, PartialEq, Eq)]

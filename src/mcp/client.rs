@@ -150,7 +150,7 @@ impl Actor {
             }
             Command::Inquire { inquiry, cancel, reply } => {
                 self.wake();
-                let request = inquire::Request { inquiry, cancel, reply };
+                let request = inquire::Request { inquiry: *inquiry, cancel, reply };
                 self.start(inquire::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Reply { .. } | Command::Shutdown => {}

@@ -148,7 +148,7 @@ pub(super) async fn inquire(
 ) {
     let asked = async {
         let (reply, answer) = oneshot::channel();
-        let command = Command::Inquire { inquiry: what, cancel: cancel.clone(), reply };
+        let command = Command::Inquire { inquiry: Box::new(what), cancel: cancel.clone(), reply };
         commands?.send(command).await.ok()?;
         answer.await.ok()
     };

@@ -59,6 +59,15 @@ fn names(list: &str) -> impl Iterator<Item = (&str, Option<usize>)> {
     })
 }
 
+/// Names of a template's variables, in order.
+pub fn variables(template: &str) -> Vec<&str> {
+    let lists = pieces(template).into_iter().filter_map(|piece| match piece {
+        Piece::Variables(_, list) => Some(list),
+        Piece::Text(_) => None,
+    });
+    lists.flat_map(|list| names(list).map(|(name, _)| name)).collect()
+}
+
 /// The URI that a template gives with these values. A variable without a value is left out, as the
 /// standard says.
 ///
@@ -99,8 +108,7 @@ pub fn expand(template: &str, value: &dyn Fn(&str) -> Option<String>) -> String 
 /// Percent-encodes what may not stand bare; with `reserved` the reserved characters and what is
 /// encoded already stay.
 fn encode(uri: &mut String, text: &str, reserved: bool) {
-    let mut bytes = text.bytes().enumerate().peekable();
-    while let Some((at, byte)) = bytes.next() {
+    for (at, byte) in text.bytes().enumerate() {
         let triplet = || {
             let digits = text.as_bytes().get(at + 1..at + 3);
             digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))

@@ -36,7 +36,7 @@ pub(super) enum Flying {
     /// A request.
     Request(u64, Dialect),
     /// A task at the server, with or without a request about it.
-    Task(Task, Dialect),
+    Task(Box<Task>, Dialect),
 }
 
 /// What is on its way for a call, if anything.

@@ -61,7 +61,7 @@ fn fault(kind: InquiryFaultKind, message: String) -> InquiryFault {
 }
 
 /// What was found, and for how long it is fresh.
-struct Fresh {
+struct Answered {
     found: Found,
     fresh: Duration,
     weight: usize,
@@ -79,7 +79,7 @@ async fn attempts(shared: &Shared, inquiry: &Inquiry) -> Result<Found, InquiryFa
             return Ok(found);
         }
         let met = match ask(shared, &conn, inquiry).await {
-            Ok(Fresh { found, fresh, weight }) => {
+            Ok(Answered { found, fresh, weight }) => {
                 let modern = conn.dialect.era == Era::Modern;
                 if modern && weight <= cache::WEIGHT {
                     let now = Instant::now().into_std();
@@ -159,7 +159,7 @@ fn explained(inquiry: &Inquiry, met: &Fault) -> InquiryFault {
     }
 }
 
-async fn ask(shared: &Shared, conn: &Conn, inquiry: &Inquiry) -> Result<Fresh, Fault> {
+async fn ask(shared: &Shared, conn: &Conn, inquiry: &Inquiry) -> Result<Answered, Fault> {
     let (method, name) = match inquiry {
         Inquiry::Resources => return all(shared, conn, inquiry, Found::Resources).await,
         Inquiry::Templates => {
@@ -182,7 +182,7 @@ async fn ask(shared: &Shared, conn: &Conn, inquiry: &Inquiry) -> Result<Fresh, F
         _ => read::completion(&result).map(Found::Completion),
     };
     let found = found.map_err(|what| odd(shared, &what))?;
-    Ok(Fresh { found, fresh, weight })
+    Ok(Answered { found, fresh, weight })
 }
 
 fn odd(shared: &Shared, what: &str) -> Fault {
@@ -190,14 +190,14 @@ fn odd(shared: &Shared, what: &str) -> Fault {
 }
 
 /// Many servers that have resources know no request for templates: they have none.
-fn no_templates(conn: &Conn, listed: Result<Fresh, Fault>) -> Result<Fresh, Fault> {
+fn no_templates(conn: &Conn, listed: Result<Answered, Fault>) -> Result<Answered, Fault> {
     match listed {
         Err(Fault::Rpc { error, .. })
             if error.code == code::METHOD_NOT_FOUND
                 && conn.capabilities.contains_key("resources") =>
         {
             let found = Items::default().finish(None);
-            Ok(Fresh { found: Found::Templates(found), fresh: Duration::ZERO, weight: 0 })
+            Ok(Answered { found: Found::Templates(found), fresh: Duration::ZERO, weight: 0 })
         }
         listed => listed,
     }
@@ -209,7 +209,7 @@ async fn all<T: Item>(
     conn: &Conn,
     inquiry: &Inquiry,
     found: fn(crate::domain::Listing<T>) -> Found,
-) -> Result<Fresh, Fault> {
+) -> Result<Answered, Fault> {
     let walked = match walk::<T>(shared, conn, inquiry).await {
         Err((Fault::Rpc { error, .. }, true)) if error.code == code::INVALID_PARAMS => {
             walk::<T>(shared, conn, inquiry).await
@@ -220,7 +220,7 @@ async fn all<T: Item>(
     for remark in &list.remarks {
         shared.peer.remark(&format!("gives a list that is not as it should be: {remark}")).await;
     }
-    Ok(Fresh { found: found(list), fresh, weight })
+    Ok(Answered { found: found(list), fresh, weight })
 }
 
 type Walked<T> = (crate::domain::Listing<T>, Duration, usize);

@@ -43,7 +43,7 @@ pub(super) async fn follow(
     };
     let mut said = String::new();
     loop {
-        flight.set(Flying::Task(task.clone(), conn.dialect.clone()));
+        flight.set(Flying::Task(Box::new(task.clone()), conn.dialect.clone()));
         say(shared, call, &task, &mut said).await;
         sleep(task.interval).await;
         match look(shared, conn, &task).await {

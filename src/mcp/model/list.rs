@@ -115,7 +115,7 @@ fn title(item: &Value) -> Option<String> {
 /// All pages of one list, put together.
 #[derive(Debug)]
 pub struct Items<T> {
-    items: Vec<T>,
+    read: Vec<T>,
     remarks: Vec<String>,
     seen: HashSet<String>,
     weight: usize,
@@ -123,7 +123,7 @@ pub struct Items<T> {
 
 impl<T> Default for Items<T> {
     fn default() -> Self {
-        Self { items: Vec::new(), remarks: Vec::new(), seen: HashSet::new(), weight: 0 }
+        Self { read: Vec::new(), remarks: Vec::new(), seen: HashSet::new(), weight: 0 }
     }
 }
 
@@ -144,15 +144,15 @@ impl<T: Item> Items<T> {
     }
 
     fn take(&mut self, item: &Value) {
-        let Some(read) = T::read(item) else {
+        let Some(one) = T::read(item) else {
             self.remark(format!("one of its {} has no name or address", T::NOUN));
             return;
         };
-        if self.seen.insert(read.identity().to_owned()) {
-            self.items.push(read);
+        if self.seen.insert(one.identity().to_owned()) {
+            self.read.push(one);
         } else {
             // N4: the first one counts.
-            self.remark(format!("{} lists {} twice", T::METHOD, super::cut(read.identity(), 200)));
+            self.remark(format!("{} lists {} twice", T::METHOD, super::cut(one.identity(), 200)));
         }
     }
 
@@ -164,7 +164,7 @@ impl<T: Item> Items<T> {
 
     /// Which limit was reached, in words.
     pub fn full(&self) -> Option<String> {
-        if self.items.len() >= ITEM_LIMIT {
+        if self.read.len() >= ITEM_LIMIT {
             return Some(format!("the limit of {ITEM_LIMIT} {} is reached", T::NOUN));
         }
         (self.weight > LIST_LIMIT)
@@ -174,7 +174,7 @@ impl<T: Item> Items<T> {
     /// The list as far as it was read; `cut` says why it ends early.
     pub fn finish(mut self, cut: Option<String>) -> Listing<T> {
         self.remarks.extend(cut.map(|why| format!("the list of {} was cut: {why}", T::NOUN)));
-        Listing { items: self.items, remarks: self.remarks }
+        Listing { items: self.read, remarks: self.remarks }
     }
 }
 
