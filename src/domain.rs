@@ -22,7 +22,7 @@ pub use approval::{Answer, Approval, Interaction, Question, QuestionId, Question
 pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
 pub use elicitation::{
-    Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
+    Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
 };
 pub use inquiry::{
     Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Listing,

@@ -24,6 +24,8 @@ pub mod code {
     pub const MISSING_CAPABILITY: i64 = -32021;
     /// The server does not speak the request's version.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// Pages have to be opened first (2025-11-25 alone).
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 }
 
 /// The id of a request of the other side: its own namespace, echoed as it came (J10).

@@ -6,6 +6,7 @@
 
 pub mod cache;
 pub mod client;
+mod desk;
 pub mod era;
 mod exchange;
 pub mod fault;
@@ -27,8 +28,9 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, Outcome,
-    Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
+    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault,
+    Outcome, Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition, ToolName,
+    Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -49,6 +51,8 @@ pub struct ServerSpec {
     pub protocol: Protocol,
     /// Further certificate authorities, in PEM.
     pub ca_pem: Option<Arc<[u8]>>,
+    /// Which questions of the server somebody is there to answer.
+    pub answering: Answering,
     /// Time limits.
     pub limits: Limits,
 }
@@ -58,9 +62,10 @@ pub struct ServerSpec {
 pub struct Limits {
     /// `discoveryTimeout`: whole of one discovery.
     pub discovery: Duration,
-    /// `callTimeout`: silence allowed during a call.
+    /// `callTimeout`: silence allowed during a call. Not counted while the user is asked something
+    /// by the server.
     pub silence: Duration,
-    /// `maxCallTime`: whole of one call.
+    /// `maxCallTime`: whole of one call, without the time in which the user is asked something.
     pub call: Duration,
 }
 

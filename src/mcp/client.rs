@@ -9,6 +9,7 @@ mod connect;
 mod inquire;
 mod listen;
 mod output;
+mod questions;
 mod shared;
 mod task;
 
@@ -103,6 +104,7 @@ impl Actor {
         events: mpsc::Sender<ServerEvent>,
         cancel: CancellationToken,
     ) {
+        let news = Arc::clone(&self.shared);
         loop {
             let retry_at = self.retry_at;
             tokio::select! {
@@ -116,6 +118,9 @@ impl Actor {
                     None | Some(Command::Shutdown) => break,
                     Some(command) => self.command(command),
                 },
+                () = news.peer.desk.news(), if self.outbox.is_empty() => {
+                    self.outbox.extend(news.peer.desk.take_news());
+                }
                 Some(upcall) = upcalls.recv() => self.upcall(upcall),
                 Some(done) = self.jobs.next(), if !self.jobs.is_empty() => self.done(done),
                 () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => {
@@ -140,6 +145,7 @@ impl Actor {
         match command {
             Command::Connect => {
                 self.attempts = 0;
+                self.leave();
                 self.connect();
             }
             Command::Refresh => self.refresh(),
@@ -153,7 +159,10 @@ impl Actor {
                 let request = inquire::Request { inquiry: *inquiry, cancel, reply };
                 self.start(inquire::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
-            Command::Reply { .. } | Command::Shutdown => {}
+            Command::Reply { elicitation, reply } => {
+                self.shared.peer.desk.reply(elicitation, reply);
+            }
+            Command::Shutdown => {}
         }
     }
 
@@ -169,6 +178,10 @@ impl Actor {
             Upcall::ToolsChanged => self.refresh_soon(),
             Upcall::Post(message, dialect) => self.post(message, dialect),
             Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
+            Upcall::Asked(question) => {
+                let answering = questions::answer(Arc::clone(&self.shared), *question);
+                self.start_until_end(answering, |()| Done::Settled);
+            }
             Upcall::ReadOff(response) => {
                 self.start_until_end(response.read_off(), |()| Done::Settled);
             }
@@ -239,12 +252,37 @@ impl Actor {
         }
         self.generation += 1;
         self.shared.peer.cache().clear();
+        self.shared.peer.desk.withdraw_all();
         self.link.send_replace(Link::Connecting).part();
         if !self.listed {
             self.tell(ServerEventKind::State(ServerState::Connecting));
         }
         let job = connect::run(Arc::clone(&self.shared), self.era, self.generation);
         self.start_until_end(job, Done::Connected);
+    }
+
+    /// G5: ends the MCP session of a connection that another is to replace, once the calls that are
+    /// still on their way in it have come to their end.
+    fn leave(&mut self) {
+        let Link::Up(conn) = self.link.borrow().clone() else { return };
+        if conn.dialect.session.is_none() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        self.start(
+            async move {
+                conn.calls.close();
+                tokio::select! {
+                    () = conn.calls.wait() => {}
+                    () = shared.closing.cancelled() => {}
+                }
+                let ended = timeout(GOODBYE, shared.peer.end_session(&conn.dialect));
+                if ended.await.is_err() {
+                    tracing::debug!(server = %shared.peer.server, "the old MCP session was not ended");
+                }
+            },
+            |()| Done::Settled,
+        );
     }
 
     fn refresh(&mut self) {

@@ -21,8 +21,10 @@ use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
-    Answer, Call, CallId, Catalog, Inquiry, InquiryId, ServerName, Source, TurnId, Warning,
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
+    Source, TurnId, Warning,
 };
+use crate::mcp::Command;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
@@ -54,6 +56,8 @@ struct Conductor {
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
     completing: CancellationToken,
+    /// Open questions of servers.
+    asked_by: HashMap<ElicitationId, ServerName>,
     ending: bool,
 }
 
@@ -100,6 +104,7 @@ pub(super) fn start(
         model: None,
         calls: HashMap::new(),
         completing: CancellationToken::new(),
+        asked_by: HashMap::new(),
         ending: false,
     };
     let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
@@ -172,7 +177,7 @@ impl Conductor {
                 self.drive(Event::Answered { call, answer });
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
-            Op::Reply { .. } => {}
+            Op::Reply { elicitation, reply } => self.reply(elicitation, reply),
             Op::Interrupt => self.drive(Event::Interrupted),
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {
@@ -211,9 +216,31 @@ impl Conductor {
     }
 
     fn heard_server(&mut self, event: Heard) {
-        if let Report::Progress(call, progress) = self.hub.heard(event) {
-            self.drive(Event::Progressed { call, progress });
+        let server = event.server().clone();
+        match self.hub.heard(event) {
+            Report::Progress(call, progress) => self.drive(Event::Progressed { call, progress }),
+            Report::Elicited(elicitation) => {
+                self.asked_by.insert(elicitation.id, server);
+                self.outbox.push(Notice::Elicited { elicitation });
+            }
+            Report::ElicitationClosed(elicitation, why) => {
+                // Of one that never got here nobody knows.
+                if self.asked_by.remove(&elicitation).is_some() {
+                    self.outbox.push(Notice::ElicitationClosed { elicitation, why });
+                }
+            }
+            Report::Nothing => {}
         }
+    }
+
+    /// Passes the user's answer on to the server that asks. A stale one is passed over.
+    fn reply(&mut self, elicitation: ElicitationId, reply: ElicitationReply) {
+        let asking = self.asked_by.get(&elicitation).and_then(|server| self.hub.commands(server));
+        let Some(commands) = asking else { return };
+        self.tasks.spawn("answer to a server", async move {
+            // A client that has ended closes its questions by itself.
+            drop(commands.send(Command::Reply { elicitation, reply }).await);
+        });
     }
 
     fn heard_model(&mut self, report: ModelReport) {

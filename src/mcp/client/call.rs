@@ -1,6 +1,7 @@
 //! One call, from its command to its one outcome. It is sent once; only what surely was not
 //! processed is sent again, and that once.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,17 +11,20 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::shared::{Conn, Link, Shared};
-use super::{connect, output, task};
+use super::{connect, output, questions, task};
 use crate::domain::{CallId, Era, Outcome, ToolName};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
-use crate::mcp::headers;
+use crate::mcp::model::question::{self, InputRequired};
 use crate::mcp::model::result;
 use crate::mcp::model::task::{Task, is_task};
+use crate::mcp::{headers, retry};
 
 /// How long the first call waits for the standing stream (T7).
 const STREAM_WAIT: Duration = Duration::from_secs(5);
+/// Times that one call is sent again because the server asked for something (R8).
+pub(super) const ROUNDS: u32 = 10;
 
 /// A call as it was asked for.
 pub(super) struct Request {
@@ -39,32 +43,51 @@ pub(super) enum Flying {
     Task(Box<Task>, Dialect),
 }
 
-/// What is on its way for a call, if anything.
+/// How far the call has come.
 #[derive(Default)]
-pub(super) struct Flight(Mutex<Option<Flying>>);
+pub(super) struct Flight {
+    /// What is on its way, if anything.
+    now: Mutex<Option<Flying>>,
+    /// Whether the server has begun with the call and waits for input: it may have done part of it.
+    begun: AtomicBool,
+}
 
 impl Flight {
     pub(super) fn set(&self, flying: Flying) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(flying);
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(flying);
     }
 
     /// Nothing is on its way any more; gives what was.
     pub(super) fn landed(&self) -> Option<Flying> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
+}
+
+/// What the latest round adds to the parameters. It belongs to this call alone (R5).
+#[derive(Debug, Default)]
+struct Round {
+    number: u32,
+    answers: Option<Map<String, Value>>,
+    state: Option<String>,
 }
 
 /// Makes the call and settles it.
 pub(super) async fn run(shared: Arc<Shared>, request: Request) {
     let flight = Flight::default();
+    let _calling = shared.peer.desk.calling(request.call);
     let outcome = tokio::select! {
         biased;
         outcome = attempts(&shared, &request, &flight) => outcome,
         () = request.cancel.cancelled() => cancelled(&shared, &flight, "cancelled by the user").await,
         () = shared.closing.cancelled() => cancelled(&shared, &flight, "the client ends").await,
-        () = sleep(shared.limits.call) => overdue(&shared, &flight).await,
+        () = shared.peer.desk.run_out(request.call, shared.limits.call) => {
+            overdue(&shared, &flight).await
+        }
     };
     let outcome = output::checked(&shared, &request.tool, outcome).await;
+    if !matches!(outcome, Outcome::Ok(_) | Outcome::ToolError(_)) {
+        shared.peer.desk.cancel_for(request.call);
+    }
     if request.reply.send(outcome).is_err() {
         tracing::debug!(server = %shared.peer.server, call = %request.call, "nobody wants the outcome");
     }
@@ -72,10 +95,11 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
 
 /// Ends what is on its way in the way of its era. Modern: dropping the exchange closes its stream,
 /// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). A task:
-/// a request of its own, never a notice (Y6). Tells whether anything had been sent.
+/// a request of its own, never a notice (Y6). Between rounds nothing is on its way (R8). Tells
+/// whether anything had been sent.
 pub(super) async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
     match flight.landed() {
-        None => return false,
+        None => return flight.begun.load(Ordering::Relaxed),
         Some(Flying::Request(id, dialect)) if dialect.era == Era::Legacy => {
             let params = json!({ "requestId": id, "reason": why });
             let notice = jsonrpc::notification("notifications/cancelled", &params);
@@ -107,13 +131,31 @@ async fn overdue(shared: &Shared, flight: &Flight) -> Outcome {
 async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcome {
     let mut above = 0;
     let mut again = true;
+    let mut round = Round::default();
     loop {
         let conn = match connection(shared, above).await {
             Ok(conn) => conn,
             Err(reason) => return Outcome::NotSent { reason },
         };
-        let fault = match attempt(shared, request, &conn, flight).await {
-            Ok(result) => return settled(shared, request, &conn, flight, result).await,
+        let _of_session = conn.calls.token();
+        let fault = match attempt(shared, request, &conn, flight, &round).await {
+            Ok(result) => {
+                let required = match conn.dialect.era {
+                    Era::Modern => question::input_required(&result, shared.peer.desk.answering),
+                    Era::Legacy => None,
+                };
+                let required = match required {
+                    None => return settled(shared, request, &conn, flight, result).await,
+                    Some(Err(why)) => return result::unfinished(&why),
+                    Some(Ok(required)) => required,
+                };
+                flight.begun.store(true, Ordering::Relaxed);
+                round = match next(shared, request, round, required).await {
+                    Ok(round) => round,
+                    Err(outcome) => return outcome,
+                };
+                continue;
+            }
             Err(fault) => fault,
         };
         match (&fault, conn.dialect.era) {
@@ -144,7 +186,17 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
                 withdraw(shared, flight, "timed out").await;
                 return fault.outcome();
             }
-            _ => return fault.outcome(),
+            // I8: 2025-11-25 alone.
+            (Fault::Rpc { error, .. }, Era::Legacy) if round.number < ROUNDS => {
+                let pages = question::pages_required(error, shared.peer.desk.answering);
+                let Some(pages) = pages else { return fault.outcome() };
+                if !questions::pages(shared, request.call, pages).await {
+                    return fault.outcome();
+                }
+                round = Round { number: round.number + 1, ..Round::default() };
+                continue;
+            }
+            _ => return of_round(&round, fault),
         }
         again = false;
     }
@@ -162,6 +214,41 @@ async fn settled(
         return task::follow(shared, conn, request.call, flight, &result).await;
     }
     result::outcome(result, conn.dialect.era)
+}
+
+/// Asks for what the server needs, and makes the next round of it (R2, R3).
+async fn next(
+    shared: &Shared,
+    request: &Request,
+    last: Round,
+    required: InputRequired,
+) -> Result<Round, Outcome> {
+    let InputRequired { questions, state } = required;
+    let number = last.number + 1;
+    if number > ROUNDS {
+        return Err(result::unfinished(&format!(
+            "asked for more after {ROUNDS} rounds, which is the limit (rounds of one call)"
+        )));
+    }
+    let answers = if questions.is_empty() {
+        // It only wants to be asked again, which is not to be a busy loop.
+        sleep(retry::backoff(number, None, fastrand::f64())).await;
+        None
+    } else {
+        Some(questions::round(shared, Some(request.call), questions).await)
+    };
+    Ok(Round { number, answers, state })
+}
+
+/// A later round that was not sent does not mean that the call was not.
+fn of_round(round: &Round, fault: Fault) -> Outcome {
+    match fault.outcome() {
+        Outcome::NotSent { reason } if round.number > 0 => {
+            let reason = format!("What the server had asked for could not be sent: {reason}");
+            Outcome::Unknown { reason: may_have_run(&reason) }
+        }
+        outcome => outcome,
+    }
 }
 
 /// Whether a modern server refuses as if it were none any more. It did not process the request.
@@ -196,6 +283,7 @@ async fn attempt(
     request: &Request,
     conn: &Conn,
     flight: &Flight,
+    round: &Round,
 ) -> Result<Value, Fault> {
     if conn.dialect.era == Era::Legacy
         && timeout(STREAM_WAIT, conn.listening.cancelled()).await.is_err()
@@ -214,6 +302,15 @@ async fn attempt(
     let mut params = Map::new();
     params.insert("name".to_owned(), json!(request.tool.as_str()));
     params.insert("arguments".to_owned(), Value::Object(Map::clone(&request.arguments)));
+    if conn.dialect.era == Era::Modern {
+        if let Some(answers) = &round.answers {
+            params.insert("inputResponses".to_owned(), Value::Object(answers.clone()));
+        }
+        // R4: the same text, and none where there was none.
+        if let Some(state) = &round.state {
+            params.insert("requestState".to_owned(), json!(state));
+        }
+    }
     let ask = Ask {
         id,
         method: "tools/call",

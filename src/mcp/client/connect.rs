@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Stage};
@@ -111,6 +112,7 @@ async fn discover(
         remarks: agreed.remarks,
         listening: CancellationToken::new(),
         over: CancellationToken::new(),
+        calls: TaskTracker::new(),
     };
     Ok(Box::new(Found { conn, list, stages }))
 }
@@ -127,9 +129,11 @@ async fn negotiate(
     loop {
         let (dialect, method, params) = match lifecycle.step() {
             Step::Discover(version) => (Dialect::modern(version), "server/discover", json!({})),
-            Step::Initialize(version) => {
-                (Dialect::opening(), "initialize", model::initialize_params(version))
-            }
+            Step::Initialize(version) => (
+                Dialect::opening(),
+                "initialize",
+                model::initialize_params(version, shared.peer.desk.answering),
+            ),
             Step::Initialized(agreed) => {
                 let dialect = dialect_of(agreed, session.take());
                 let notice = jsonrpc::notification("notifications/initialized", &Value::Null);

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::config::Protocol;
 use crate::domain::{Era, ServerConnection, ToolName};
@@ -30,6 +31,8 @@ pub(super) struct Conn {
     pub(super) listening: CancellationToken,
     /// Cancelled when the connection is over.
     pub(super) over: CancellationToken,
+    /// The calls that are on their way in its MCP session.
+    pub(super) calls: TaskTracker,
 }
 
 impl Conn {

@@ -1,12 +1,14 @@
 //! A call that became a task (Y4–Y6): looked at no faster than the server asks for, until it is
-//! over. It is cancelled by a request of its own, which the server may or may not heed.
+//! over. What it asks for is put to the user, each question once. It is cancelled by a request of
+//! its own, which the server may or may not heed.
 
-use std::time::Duration;
+use std::collections::HashSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::time::sleep;
 
-use super::call::{Flight, Flying};
+use super::call::{self, Flight, Flying, ROUNDS};
+use super::questions;
 use super::shared::{Conn, Shared};
 use crate::domain::{CallId, Outcome, Progress};
 use crate::jsonrpc::code;
@@ -14,11 +16,11 @@ use crate::mcp::ServerEventKind;
 use crate::mcp::era::is_passing;
 use crate::mcp::exchange::{Ask, Upcall};
 use crate::mcp::fault::{Fault, may_have_run};
-use crate::mcp::model::result;
 use crate::mcp::model::task::{Status, Task};
+use crate::mcp::model::{question, result};
 use crate::mcp::retry;
 
-/// Looks in a row that bring nothing before the task is given up.
+/// Requests in a row that bring nothing before the task is given up.
 const IN_VAIN: u32 = 5;
 
 /// A request about a task; `Mcp-Name` carries its id (Y5).
@@ -30,6 +32,19 @@ pub(super) fn about(shared: &Shared, task: &Task, method: &'static str) -> Ask {
     }
 }
 
+/// A task that is followed.
+struct Following<'a> {
+    shared: &'a Shared,
+    conn: &'a Conn,
+    call: CallId,
+    task: Task,
+    /// What was last said of it.
+    said: String,
+    /// Keys of questions that were answered: each is answered once (Y6).
+    answered: HashSet<String>,
+    rounds: u32,
+}
+
 /// Follows the task that a call was answered with to its end.
 pub(super) async fn follow(
     shared: &Shared,
@@ -38,79 +53,137 @@ pub(super) async fn follow(
     flight: &Flight,
     created: &Value,
 ) -> Outcome {
-    let Some(mut task) = Task::created(created) else {
+    let Some(task) = Task::created(created) else {
         return result::unusable("with a task that has no id");
     };
-    let mut said = String::new();
+    let (said, answered) = (String::new(), HashSet::new());
+    let mut following = Following { shared, conn, call, task, said, answered, rounds: 0 };
     loop {
-        flight.set(Flying::Task(Box::new(task.clone()), conn.dialect.clone()));
-        say(shared, call, &task, &mut said).await;
-        sleep(task.interval).await;
-        match look(shared, conn, &task).await {
-            Ok(seen) if seen.id == task.id => task = seen,
-            Ok(_) => return result::unusable("about another task than it was asked about"),
-            Err(reason) => return Outcome::Unknown { reason },
-        }
-        match std::mem::replace(&mut task.status, Status::Working("working".to_owned())) {
-            Status::Over(outcome) => {
+        let task = following.task.clone();
+        flight.set(Flying::Task(Box::new(task), conn.dialect.clone()));
+        match following.step().await {
+            Ok(()) => {}
+            Err(Given::Outcome(outcome)) => {
                 flight.landed();
                 return outcome;
             }
-            Status::InputRequired(_) => {
-                super::call::withdraw(shared, flight, "").await;
-                return result::tool_error(
-                    "The task asks for input that this program did not offer to give; it was cancelled."
-                        .to_owned(),
-                );
+            Err(Given::Up(why)) => {
+                call::withdraw(shared, flight, "").await;
+                return result::unfinished(&why);
             }
-            working @ Status::Working(_) => task.status = working,
         }
     }
 }
 
-/// Shows how the task stands as the progress of its call, once for each change.
-async fn say(shared: &Shared, call: CallId, task: &Task, said: &mut String) {
-    let note = task.note();
-    if note == *said {
-        return;
-    }
-    said.clone_from(&note);
-    let progress = Progress { note, ..Progress::default() };
-    shared.peer.tell(ServerEventKind::Progress { call, progress }).await;
+/// Why it is not followed any further.
+enum Given {
+    /// It is over, or nothing more can be learnt of it.
+    Outcome(Outcome),
+    /// It cannot be given what it asks for; what the server does, in words.
+    Up(String),
 }
 
-/// Looks once; again where what went wrong may pass. `Err` says why it was given up.
-async fn look(shared: &Shared, conn: &Conn, task: &Task) -> Result<Task, String> {
-    let mut in_vain = 0;
-    loop {
-        let answer = shared.peer.ask(&conn.dialect, about(shared, task, "tasks/get")).await;
-        let met = match answer {
-            Ok(answered) => {
-                return Task::looked_at(answered.result)
-                    .map_err(|what| may_have_run(&format!("The server answered, but {what}")));
-            }
-            Err(met) => met,
-        };
-        let hint = match &met {
-            Fault::Lost { .. } | Fault::Silent(_) | Fault::NotSent { retry: true, .. } => None,
-            Fault::Status { status, after, .. } if is_passing(*status) || *status >= 500 => *after,
-            Fault::Rpc { error, .. } if error.code == code::INVALID_PARAMS => {
-                return Err(may_have_run(&format!(
-                    "The server does not know the task any more: {error}"
-                )));
-            }
-            Fault::Auth { status: 401, reason } => {
-                shared.peer.up(Upcall::Unauthorized(conn.generation, reason.clone())).await;
-                return Err(may_have_run(&met.to_string()));
-            }
-            _ => return Err(may_have_run(&met.to_string())),
-        };
-        in_vain += 1;
-        if in_vain >= IN_VAIN {
-            let times = format!("The task could not be looked at {IN_VAIN} times in a row: {met}");
-            return Err(may_have_run(&times));
+impl Given {
+    fn lost(reason: &str) -> Self {
+        Self::Outcome(Outcome::Unknown { reason: may_have_run(reason) })
+    }
+}
+
+impl Following<'_> {
+    /// Waits, looks, and answers what is asked.
+    async fn step(&mut self) -> Result<(), Given> {
+        self.say().await;
+        sleep(self.task.interval).await;
+        let seen = self.request(about(self.shared, &self.task, "tasks/get")).await?;
+        let mut seen = Task::looked_at(seen)
+            .map_err(|what| Given::lost(&format!("The server answered, but {what}")))?;
+        if seen.id != self.task.id {
+            return Err(Given::lost("The server answered, but about another task"));
         }
-        let wait: Duration = retry::backoff(in_vain, hint, fastrand::f64());
-        sleep(wait.max(task.interval)).await;
+        let status = std::mem::replace(&mut seen.status, Status::Working("working".to_owned()));
+        self.task = seen;
+        match status {
+            Status::Over(outcome) => Err(Given::Outcome(outcome)),
+            Status::InputRequired(requests) => self.answer(requests).await,
+            working @ Status::Working(_) => {
+                self.task.status = working;
+                Ok(())
+            }
+        }
+    }
+
+    /// Shows how the task stands as the progress of its call, once for each change.
+    async fn say(&mut self) {
+        let note = self.task.note();
+        if note == self.said {
+            return;
+        }
+        self.said.clone_from(&note);
+        let progress = Progress { note, ..Progress::default() };
+        self.shared.peer.tell(ServerEventKind::Progress { call: self.call, progress }).await;
+    }
+
+    /// Puts to the user what was not answered before, and sends the answers.
+    async fn answer(&mut self, mut requests: Map<String, Value>) -> Result<(), Given> {
+        requests.retain(|key, _| !self.answered.contains(key));
+        if requests.is_empty() {
+            return Ok(());
+        }
+        self.rounds += 1;
+        if self.rounds > ROUNDS {
+            let limit = format!(
+                "asked for more after {ROUNDS} rounds, which is the limit (rounds of one call)"
+            );
+            return Err(Given::Up(limit));
+        }
+        let requests = Value::Object(requests);
+        let answering = self.shared.peer.desk.answering;
+        let asked = question::questions(&requests, answering).map_err(Given::Up)?;
+        self.task.status = Status::InputRequired(Map::new());
+        self.say().await;
+        let answers = questions::round(self.shared, Some(self.call), asked).await;
+        self.answered.extend(answers.keys().cloned());
+        let mut update = about(self.shared, &self.task, "tasks/update");
+        update.params.insert("inputResponses".to_owned(), Value::Object(answers));
+        self.request(update).await?;
+        self.task.status = Status::Working("working".to_owned());
+        Ok(())
+    }
+
+    /// Makes one request; again where what went wrong may pass. All requests about tasks may be
+    /// made twice: answers to what is answered already are passed over by the server.
+    async fn request(&self, ask: Ask) -> Result<Value, Given> {
+        let Ask { method, params, .. } = ask;
+        let mut in_vain = 0;
+        loop {
+            let ask = Ask { params: params.clone(), ..about(self.shared, &self.task, method) };
+            let met = match self.shared.peer.ask(&self.conn.dialect, ask).await {
+                Ok(answered) => return Ok(answered.result),
+                Err(met) => met,
+            };
+            let hint = match &met {
+                Fault::Lost { .. } | Fault::Silent(_) | Fault::NotSent { retry: true, .. } => None,
+                Fault::Status { status, after, .. } if is_passing(*status) || *status >= 500 => {
+                    *after
+                }
+                Fault::Rpc { error, .. } if error.code == code::INVALID_PARAMS => {
+                    let gone = format!("The server does not know the task any more: {error}");
+                    return Err(Given::lost(&gone));
+                }
+                Fault::Auth { status: 401, reason } => {
+                    let told = Upcall::Unauthorized(self.conn.generation, reason.clone());
+                    self.shared.peer.up(told).await;
+                    return Err(Given::lost(&met.to_string()));
+                }
+                _ => return Err(Given::lost(&met.to_string())),
+            };
+            in_vain += 1;
+            if in_vain >= IN_VAIN {
+                let met = format!("The task could not be reached {IN_VAIN} times in a row: {met}");
+                return Err(Given::lost(&met));
+            }
+            let wait = retry::backoff(in_vain, hint, fastrand::f64());
+            sleep(wait.max(self.task.interval)).await;
+        }
     }
 }

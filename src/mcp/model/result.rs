@@ -15,7 +15,7 @@ pub fn outcome(result: Value, era: Era) -> Outcome {
     let Value::Object(mut result) = result else {
         return unusable("its result is not an object");
     };
-    if let Some(outcome) = unfinished(&result, era) {
+    if let Some(outcome) = of_another_type(&result, era) {
         return outcome;
     }
     let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
@@ -51,18 +51,19 @@ pub fn unusable(what: &str) -> Outcome {
     Outcome::Unknown { reason }
 }
 
-/// P6, R6: an answer that is not the end of the call.
-fn unfinished(result: &Map<String, Value>, era: Era) -> Option<Outcome> {
+/// The outcome of a call that ends before the server is done with it, for what it did (R6).
+pub fn unfinished(why: &str) -> Outcome {
+    tool_error(format!("The server {why}; the call was not finished."))
+}
+
+/// P6: an answer of another type than the result of a call.
+fn of_another_type(result: &Map<String, Value>, era: Era) -> Option<Outcome> {
     if era == Era::Legacy {
         return None;
     }
     match result.get("resultType") {
         None => None,
         Some(Value::String(kind)) if kind == "complete" => None,
-        Some(Value::String(kind)) if kind == "input_required" => Some(tool_error(
-            "The server asks for input that this program did not offer to give; the call was not finished."
-                .to_owned(),
-        )),
         Some(other) => Some(unusable(&format!("with a result of an unknown type ({other})"))),
     }
 }
