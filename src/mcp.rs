@@ -4,7 +4,9 @@
 //! requests in flight. It takes [`Command`]s and reports [`ServerEvent`]s; it knows nothing of the
 //! screen, the catalog or permissions.
 
+pub mod cache;
 pub mod client;
+mod desk;
 pub mod era;
 mod exchange;
 pub mod fault;
@@ -27,8 +29,9 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Elicitation, ElicitationId, ElicitationReply, Era, Outcome, Progress, ServerConnection,
-    ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
+    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
+    InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
+    ToolDefinition, ToolName, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -49,6 +52,8 @@ pub struct ServerSpec {
     pub protocol: Protocol,
     /// Further certificate authorities, in PEM.
     pub ca_pem: Option<Arc<[u8]>>,
+    /// Which questions of the server somebody is there to answer.
+    pub answering: Answering,
     /// Time limits.
     pub limits: Limits,
     /// The era it spoke when it was last reached (E5); `None` where it has to be probed.
@@ -60,9 +65,10 @@ pub struct ServerSpec {
 pub struct Limits {
     /// `discoveryTimeout`: whole of one discovery.
     pub discovery: Duration,
-    /// `callTimeout`: silence allowed during a call.
+    /// `callTimeout`: silence allowed during a call. Not counted while the user is asked something
+    /// by the server.
     pub silence: Duration,
-    /// `maxCallTime`: whole of one call.
+    /// `maxCallTime`: whole of one call, without the time in which the user is asked something.
     pub call: Duration,
 }
 
@@ -85,6 +91,15 @@ pub enum Command {
         cancel: CancellationToken,
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
+    },
+    /// Ask something that changes nothing at the server. The answer is sent exactly once.
+    Inquire {
+        /// What is asked.
+        inquiry: Box<Inquiry>,
+        /// Ends the asking.
+        cancel: CancellationToken,
+        /// Where the answer goes.
+        reply: oneshot::Sender<Result<Found, InquiryFault>>,
     },
     /// The user's answer to [`ServerEventKind::Elicit`]. Stale ids are ignored.
     Reply {

@@ -162,7 +162,8 @@ fn shown(outcome: &Outcome) -> String {
     shown
 }
 
-fn part(content: &Content) -> String {
+/// A part of an answer for people; raw.
+pub(super) fn part(content: &Content) -> String {
     match content {
         Content::Text(text) | Content::Resource { text, .. } => text.clone(),
         Content::Binary { kind, mime, size, .. } => {

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::output;
 use crate::domain::{
-    Call, Catalog, Content, Era, Outcome, PinState, Server, ServerName, Tool, Usage, Warning,
+    Call, Catalog, Content, Era, InquiryFault, Outcome, PinState, Server, ServerName, Tool, Usage,
+    Warning,
 };
 
 /// A document as one line, without control characters: JSON escapes those below U+0020 only.
@@ -153,7 +154,14 @@ pub fn reason(outcome: &Outcome) -> String {
     }
 }
 
-fn content(content: &Content) -> Value {
+/// Servers that gave no answer: `{server, reason}` each.
+pub fn failed(failed: &[(ServerName, InquiryFault)]) -> Vec<Value> {
+    let one = |(server, fault): &(ServerName, InquiryFault)| json!({ "server": server, "reason": fault.message });
+    failed.iter().map(one).collect()
+}
+
+/// A part of an answer, in the shape that servers give it.
+pub fn content(content: &Content) -> Value {
     match content {
         Content::Text(text) => json!({ "type": "text", "text": text }),
         Content::Binary { kind, mime, uri, data, .. } if kind == "resource" => {

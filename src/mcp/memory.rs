@@ -131,6 +131,7 @@ mod tests {
             has_credential: false,
             protocol: Protocol::Auto,
             ca_pem: None,
+            answering: crate::domain::Answering::Nobody,
             limits: Limits { discovery: second, silence: second, call: second },
             remembered: None,
         }

@@ -20,7 +20,11 @@ use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
-use crate::domain::{Answer, Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
+use crate::domain::{
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
+    Source, TurnId, Warning,
+};
+use crate::mcp::Command;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
@@ -51,6 +55,9 @@ struct Conductor {
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
+    completing: CancellationToken,
+    /// Open questions of servers.
+    asked_by: HashMap<ElicitationId, ServerName>,
     ending: bool,
 }
 
@@ -96,6 +103,8 @@ pub(super) fn start(
         reports,
         model: None,
         calls: HashMap::new(),
+        completing: CancellationToken::new(),
+        asked_by: HashMap::new(),
         ending: false,
     };
     let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
@@ -179,7 +188,7 @@ impl Conductor {
                 self.drive(Event::Answered { call, answer });
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
-            Op::Reply { .. } => {}
+            Op::Reply { elicitation, reply } => self.reply(elicitation, reply),
             Op::Interrupt => self.drive(Event::Interrupted),
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {
@@ -193,6 +202,7 @@ impl Conductor {
             Op::CallUnchecked { tool, arguments } => {
                 self.drive(Event::CallUnchecked { tool, arguments });
             }
+            Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
                 let started = self.records.begin(&[]);
@@ -212,14 +222,39 @@ impl Conductor {
                 let effects = self.agent.set_window(window);
                 self.perform_all(effects);
             }
+            Inside::Inquired { inquiry, answer } => {
+                self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
+            }
             Inside::Warned(warning) => self.warn(warning),
         }
     }
 
     fn heard_server(&mut self, event: Heard) {
-        if let Report::Progress(call, progress) = self.hub.heard(event) {
-            self.drive(Event::Progressed { call, progress });
+        let server = event.server().clone();
+        match self.hub.heard(event) {
+            Report::Progress(call, progress) => self.drive(Event::Progressed { call, progress }),
+            Report::Elicited(elicitation) => {
+                self.asked_by.insert(elicitation.id, server);
+                self.outbox.push(Notice::Elicited { elicitation });
+            }
+            Report::ElicitationClosed(elicitation, why) => {
+                // Of one that never got here nobody knows.
+                if self.asked_by.remove(&elicitation).is_some() {
+                    self.outbox.push(Notice::ElicitationClosed { elicitation, why });
+                }
+            }
+            Report::Nothing => {}
         }
+    }
+
+    /// Passes the user's answer on to the server that asks. A stale one is passed over.
+    fn reply(&mut self, elicitation: ElicitationId, reply: ElicitationReply) {
+        let asking = self.asked_by.get(&elicitation).and_then(|server| self.hub.commands(server));
+        let Some(commands) = asking else { return };
+        self.tasks.spawn("answer to a server", async move {
+            // A client that has ended closes its questions by itself.
+            drop(commands.send(Command::Reply { elicitation, reply }).await);
+        });
     }
 
     fn heard_model(&mut self, report: ModelReport) {
@@ -320,6 +355,17 @@ impl Conductor {
         let commands = self.hub.commands(&call.tool.server);
         let carrying = work::carry(commands, call, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
+    }
+
+    /// A completion that is asked for while an older one is under way ends that one (K2).
+    fn inquire(&mut self, inquiry: InquiryId, server: &ServerName, what: Inquiry) {
+        let cancel = self.tasks.quit().child_token();
+        if matches!(what, Inquiry::Complete { .. }) {
+            std::mem::replace(&mut self.completing, cancel.clone()).cancel();
+        }
+        let commands = self.hub.commands(server);
+        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone());
+        self.tasks.spawn("inquiry", asking);
     }
 
     fn remember(&mut self, server: ServerName, rule: Rule) {

@@ -19,9 +19,11 @@ use super::pinboard::Pinboard;
 use super::tasks::Tasks;
 use super::{Setup, spec};
 use crate::bridge::Target;
-use crate::domain::{CallId, Catalog, Progress, ServerName, ServerState, ToolId, Warning};
+use crate::domain::{
+    CallId, Catalog, Elicitation, ElicitationId, Progress, ServerName, ServerState, ToolId, Warning,
+};
 use crate::mcp::memory::{Changes, Eras};
-use crate::mcp::{Command, ServerEventKind};
+use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::Pins;
 
@@ -47,6 +49,10 @@ pub(super) struct Hub {
 pub(super) enum Report {
     /// A running call made progress.
     Progress(CallId, Progress),
+    /// The server asks the user something.
+    Elicited(Arc<Elicitation>),
+    /// It wants no answer any more, and why.
+    ElicitationClosed(ElicitationId, String),
     /// Nothing else.
     Nothing,
 }
@@ -64,7 +70,8 @@ impl Hub {
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
-            let spec = spec::of(server, mcp, ca.cloned());
+            let spec =
+                ServerSpec { answering: setup.answering, ..spec::of(server, mcp, ca.cloned()) };
             let why_off = match &server.disabled {
                 Some(reason) => Some(reason.clone()),
                 None => left_out.then(|| "not needed for this command".to_owned()),
@@ -167,6 +174,10 @@ impl Hub {
 
     /// Takes in what a client reports.
     pub(super) fn heard(&mut self, heard: Heard) -> Report {
+        // A question ends whatever became of the client.
+        if let What::Said(ServerEventKind::ElicitClosed { elicitation, why }) = heard.what {
+            return Report::ElicitationClosed(elicitation, why);
+        }
         let Some(link) = self.links.iter_mut().find(|link| link.name == heard.server) else {
             return Report::Nothing;
         };
@@ -213,10 +224,11 @@ impl Hub {
                 tracing::debug!(server = %link.name, %stage, ?took, "stage passed");
                 return Report::Nothing;
             }
-            // Worked out on the way: see `pass_on`.
-            ServerEventKind::Elicit(_)
-            | ServerEventKind::ElicitClosed { .. }
-            | ServerEventKind::Tools { .. } => return Report::Nothing,
+            ServerEventKind::Elicit(elicitation) => return Report::Elicited(elicitation),
+            // Worked out on the way: see `pass_on`; or looked at above.
+            ServerEventKind::ElicitClosed { .. } | ServerEventKind::Tools { .. } => {
+                return Report::Nothing;
+            }
         }
         self.changed();
         Report::Nothing

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Longest match decides. A layer may use itself and those below.
-const LAYERS: [(&str, u8); 38] = [
+const LAYERS: [(&str, u8); 39] = [
     ("domain", 0),
     ("jsonrpc", 0),
     ("sse", 0),
@@ -28,6 +28,7 @@ const LAYERS: [(&str, u8); 38] = [
     ("mcp::http", 2),
     ("mcp::client", 2),
     ("mcp::exchange", 2),
+    ("mcp::desk", 2),
     ("provider::http", 2),
     ("config::load", 2),
     ("session::store", 2),

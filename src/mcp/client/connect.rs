@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Stage};
@@ -120,6 +121,7 @@ async fn discover(
         remarks: agreed.remarks,
         listening: CancellationToken::new(),
         over: CancellationToken::new(),
+        calls: TaskTracker::new(),
     };
     Ok(Box::new(Found { conn, list, stages }))
 }
@@ -136,9 +138,11 @@ async fn negotiate(
     loop {
         let (dialect, method, params) = match lifecycle.step() {
             Step::Discover(version) => (Dialect::modern(version), "server/discover", json!({})),
-            Step::Initialize(version) => {
-                (Dialect::opening(), "initialize", model::initialize_params(version))
-            }
+            Step::Initialize(version) => (
+                Dialect::opening(),
+                "initialize",
+                model::initialize_params(version, shared.peer.desk.answering),
+            ),
             Step::Initialized(agreed) => {
                 let given = session.take();
                 let odd = given.is_some();
@@ -245,7 +249,7 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
 /// Looks at the schemas anew for the headers they ask for (X5); the catalog hears of it too.
 pub(super) async fn list_again_for_headers(shared: &Shared, conn: &Conn) -> Result<(), Fault> {
     let list = list(shared, &conn.dialect, &conn.capabilities).await?;
-    shared.set_headers(&list.tools);
+    shared.set_tools(&list.tools);
     shared.peer.up(Upcall::ToolsChanged).await;
     Ok(())
 }

@@ -141,7 +141,7 @@ fn is_no_schema(schema: &Map<String, Value>) -> bool {
 }
 
 /// Roughly the bytes that a value takes.
-fn weight(value: &Value) -> usize {
+pub fn weight(value: &Value) -> usize {
     16 + match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),

@@ -8,7 +8,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerConfig;
 use crate::domain::{
-    Mode, Server, ServerConnection, ServerName, ServerState, Source, Stage, ToolName, Warning,
+    ElicitationId, Mode, Server, ServerConnection, ServerName, ServerState, Source, Stage,
+    ToolName, Warning,
 };
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, memory};
 use crate::runtime::assemble::{Assembled, Input, Listed};
@@ -57,6 +58,13 @@ pub(in crate::runtime) struct Heard {
     pub(super) server: ServerName,
     pub(super) client: u64,
     pub(super) what: What,
+}
+
+impl Heard {
+    /// Whose report it is.
+    pub(in crate::runtime) fn server(&self) -> &ServerName {
+        &self.server
+    }
 }
 
 pub(super) enum What {
@@ -206,9 +214,18 @@ impl Link {
 }
 
 /// Passes a client's reports on in their order. Lists are worked out on the way, away from the
-/// loop: checking the schemas of many tools takes its time.
+/// loop: checking the schemas of many tools takes its time. Questions that are still open when the
+/// client ends are closed here.
 async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mpsc::Sender<Heard>) {
+    let mut open: Vec<(ServerName, ElicitationId)> = Vec::new();
     while let Some(ServerEvent { server, kind }) = said.recv().await {
+        match &kind {
+            ServerEventKind::Elicit(asked) => open.push((server.clone(), asked.id)),
+            ServerEventKind::ElicitClosed { elicitation, .. } => {
+                open.retain(|(_, id)| id != elicitation);
+            }
+            _ => {}
+        }
         let what = match kind {
             ServerEventKind::Tools { tools, dropped } => {
                 let listing = tokio::task::spawn_blocking(move || Listed::all(tools)).await;
@@ -216,6 +233,13 @@ async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mps
             }
             other => What::Said(other),
         };
+        if events.send(Heard { server, client, what }).await.is_err() {
+            return;
+        }
+    }
+    for (server, elicitation) in open {
+        let why = "the connection ended".to_owned();
+        let what = What::Said(ServerEventKind::ElicitClosed { elicitation, why });
         if events.send(Heard { server, client, what }).await.is_err() {
             return;
         }

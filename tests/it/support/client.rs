@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use mini_me_tui::config::Protocol;
 use mini_me_tui::domain::{
-    CallId, Content, Outcome, ServerConnection, ServerName, ServerState, ToolName,
+    Answering, CallId, Content, Outcome, ServerConnection, ServerName, ServerState, ToolName,
 };
 use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use serde_json::Value;
@@ -33,6 +33,7 @@ pub(crate) fn spec(url: &str) -> ServerSpec {
         has_credential: true,
         protocol: Protocol::Auto,
         ca_pem: None,
+        answering: Answering::Everything,
         limits: Limits {
             discovery: Duration::from_secs(10),
             silence: Duration::from_secs(10),
