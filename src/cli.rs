@@ -227,6 +227,13 @@ pub struct Call {
     /// Send the arguments without checking them by the tool's schema, to see what the server does
     #[arg(long)]
     pub unchecked: bool,
+    /// Answer for a form that the server asks for meanwhile: a field and its value; without one, and
+    /// with a terminal, it is asked there
+    #[arg(long, value_name = "KEY=JSON")]
+    pub answer: Vec<String>,
+    /// Accept forms of the server whose defaults (and answers) are enough
+    #[arg(long)]
+    pub accept_defaults: bool,
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,
