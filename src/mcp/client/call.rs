@@ -80,7 +80,7 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
         outcome = attempts(&shared, &request, &flight) => outcome,
         () = request.cancel.cancelled() => cancelled(&shared, &flight, "cancelled by the user").await,
         () = shared.closing.cancelled() => cancelled(&shared, &flight, "the client ends").await,
-        () = shared.peer.desk.run_out(request.call, shared.limits.call) => {
+        () = shared.peer.desk.run_out(Some(request.call), shared.limits.call) => {
             overdue(&shared, &flight).await
         }
     };

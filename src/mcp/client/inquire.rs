@@ -4,12 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
-use super::call::{connection, is_gone};
+use super::call::{ROUNDS, connection, is_gone};
+use super::questions;
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Found, Inquiry, InquiryFault, InquiryFaultKind};
 use crate::jsonrpc::code;
@@ -18,6 +19,7 @@ use crate::mcp::era::is_passing;
 use crate::mcp::exchange::{Ask, Upcall};
 use crate::mcp::fault::{Fault, sentence};
 use crate::mcp::model::list::{Item, Items};
+use crate::mcp::model::question::{self, InputRequired};
 use crate::mcp::model::{read, tool};
 use crate::mcp::paging::{After, Pages};
 use crate::mcp::retry;
@@ -46,7 +48,7 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
         () = shared.closing.cancelled() => {
             Err(fault(InquiryFaultKind::Unavailable, "The client has ended.".to_owned()))
         }
-        () = sleep(limit) => {
+        () = shared.peer.desk.run_out(None, limit) => {
             let message = format!("No answer within {limit:?} (maxCallTime).");
             Err(fault(InquiryFaultKind::Unavailable, message))
         }
@@ -171,9 +173,10 @@ async fn ask(shared: &Shared, conn: &Conn, inquiry: &Inquiry) -> Result<Answered
         Inquiry::Prompt { name, .. } => ("prompts/get", Some(name.clone())),
         Inquiry::Complete { .. } => ("completion/complete", None),
     };
-    let result = one(shared, conn, method, name, read::params(inquiry)).await?;
+    let (result, rounds) = rounds(shared, conn, method, name, read::params(inquiry)).await?;
     let (fresh, weight) = match inquiry {
-        Inquiry::Read { .. } => (freshness(&result), tool::weight(&result)),
+        // R9: what took an answer of the user is not kept.
+        Inquiry::Read { .. } if rounds == 0 => (freshness(&result), tool::weight(&result)),
         _ => (Duration::ZERO, 0),
     };
     let found = match inquiry {
@@ -243,6 +246,7 @@ async fn walk<T: Item>(
         let mut params = read::params(inquiry);
         params.extend(cursor.map(|cursor| ("cursor".to_owned(), Value::String(cursor))));
         let page = one(shared, conn, T::METHOD, None, params).await;
+        let page = page.and_then(|page| complete(page, conn.dialect.era));
         let page = page.map_err(|fault| (fault, further))?;
         fresh = fresh.min(freshness(&page));
         weight = weight.saturating_add(tool::weight(&page));
@@ -261,13 +265,47 @@ async fn walk<T: Item>(
     Ok((items.finish(cut), fresh.saturating_sub(begun.elapsed()), weight))
 }
 
-/// One request, made again where what went wrong may pass. The result is a complete one (P6).
+/// One request and, where the server needs input first, the further ones with the user's answers
+/// (R2, R3). Says how many those were.
+async fn rounds(
+    shared: &Shared,
+    conn: &Conn,
+    method: &'static str,
+    name: Option<String>,
+    original: Map<String, Value>,
+) -> Result<(Value, u32), Fault> {
+    let odd = |what: &str| Fault::Odd { reason: format!("The server {what}.") };
+    let mut params = original.clone();
+    for round in 0..=ROUNDS {
+        let result = one(shared, conn, method, name.clone(), params).await?;
+        let required = match conn.dialect.era {
+            Era::Modern => question::input_required(&result, shared.peer.desk.answering),
+            Era::Legacy => None,
+        };
+        let Some(required) = required else {
+            return Ok((complete(result, conn.dialect.era)?, round));
+        };
+        let InputRequired { questions, state } = required.map_err(|why| odd(&why))?;
+        // Only the latest round's answers go along, and the state as it came (R3, R4).
+        params = original.clone();
+        if questions.is_empty() {
+            sleep(retry::backoff(round + 1, None, fastrand::f64())).await;
+        } else {
+            let answers = questions::round(shared, None, questions).await;
+            params.insert("inputResponses".to_owned(), Value::Object(answers));
+        }
+        params.extend(state.map(|state| ("requestState".to_owned(), Value::String(state))));
+    }
+    Err(odd(&format!("asked for more after {ROUNDS} rounds, which is the limit (rounds)")))
+}
+
+/// One request, made again where what went wrong may pass.
 async fn one(
     shared: &Shared,
     conn: &Conn,
     method: &'static str,
     name: Option<String>,
-    params: serde_json::Map<String, Value>,
+    params: Map<String, Value>,
 ) -> Result<Value, Fault> {
     let mut attempt = 0;
     loop {
@@ -277,7 +315,7 @@ async fn one(
             ..Ask::new(shared.peer.next_id(), method, params.clone())
         };
         let met = match shared.peer.ask(&conn.dialect, ask).await {
-            Ok(answered) => return complete(answered.result, conn.dialect.era),
+            Ok(answered) => return Ok(answered.result),
             Err(met) => met,
         };
         let hint = match &met {
@@ -293,6 +331,7 @@ async fn one(
     }
 }
 
+/// P6: input can be asked for by some requests only, and no task can stand for these.
 fn complete(result: Value, era: Era) -> Result<Value, Fault> {
     let kind = match (era, result.get("resultType")) {
         (Era::Legacy, _) | (_, None) => return Ok(result),
@@ -300,9 +339,8 @@ fn complete(result: Value, era: Era) -> Result<Value, Fault> {
     };
     match kind.as_str() {
         Some("complete") => Ok(result),
-        Some("input_required") => Err(Fault::Odd {
-            reason: "The server asks for input before it answers, which this program did not offer to give.".to_owned(),
+        _ => Err(Fault::Odd {
+            reason: format!("The server answered with a result of an unknown type ({kind})."),
         }),
-        _ => Err(Fault::Odd { reason: format!("The server answered with a result of an unknown type ({kind}).") }),
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mini_me_tui::config::Protocol;
 use mini_me_tui::domain::{
-    Answering, CallId, Content, Outcome, ServerConnection, ServerName, ServerState, ToolName,
+    Answering, CallId, Content, Found, Inquiry, InquiryFault, Outcome, ServerConnection,
+    ServerName, ServerState, ToolName,
 };
 use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use serde_json::Value;
@@ -165,6 +166,14 @@ impl Client {
 
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Outcome {
         self.begin(tool, arguments).await.outcome().await
+    }
+
+    /// Asks something that changes nothing.
+    pub(crate) async fn inquire(&self, inquiry: Inquiry) -> Result<Found, InquiryFault> {
+        let (reply, answer) = oneshot::channel();
+        let (inquiry, cancel) = (Box::new(inquiry), CancellationToken::new());
+        self.send(Command::Inquire { inquiry, cancel, reply }).await;
+        tokio::time::timeout(PATIENCE, answer).await.expect("in time").expect("an answer")
     }
 
     /// Ends it in order; how long that took.
