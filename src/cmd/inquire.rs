@@ -51,7 +51,7 @@ pub(super) struct Answers {
     /// Servers that gave no answer, and why.
     pub(super) failed: Vec<(ServerName, InquiryFault)>,
     /// Whether any server was there to be asked.
-    asked: bool,
+    pub(super) asked: bool,
 }
 
 impl Answers {
