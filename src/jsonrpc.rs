@@ -16,6 +16,8 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// Invalid parameters.
     pub const INVALID_PARAMS: i64 = -32602;
+    /// No such resource, as legacy servers say it.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// Header and body of a modern request differ.
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The server needs a client capability that was not declared.
@@ -187,7 +189,8 @@ fn response(id: Value, mut object: Map<String, Value>) -> Message {
     }
 }
 
-fn error_object(mut object: Map<String, Value>) -> ErrorObject {
+/// Reads an error object, tolerant of what is missing.
+pub fn error_object(mut object: Map<String, Value>) -> ErrorObject {
     let code = object.get("code").and_then(Value::as_i64).unwrap_or(0);
     let message = match object.remove("message") {
         Some(Value::String(message)) => message,

@@ -61,8 +61,12 @@ async fn one_call(
     let tool = resolve::resolve(&program.catalog, &options.tool)?;
     usable(&program.catalog, &tool)?;
     let arguments = arguments(&tool, given, &options.arguments)?;
-    let op =
-        Op::CallDirect { tool: tool.id.clone(), arguments: Arc::new(arguments), consent: true };
+    let arguments = Arc::new(arguments);
+    let op = if options.unchecked {
+        Op::CallUnchecked { tool: tool.id.clone(), arguments }
+    } else {
+        Op::CallDirect { tool: tool.id.clone(), arguments, consent: true }
+    };
     program.send(op).await?;
     let (outcome, duration) = tokio::select! {
         settled = settled(program, answerer, &tool) => settled?,
@@ -178,7 +182,8 @@ fn shown(outcome: &Outcome) -> String {
     shown
 }
 
-fn part(content: &Content) -> String {
+/// A part of an answer for people; raw.
+pub(super) fn part(content: &Content) -> String {
     match content {
         Content::Text(text) | Content::Resource { text, .. } => text.clone(),
         Content::Binary { kind, mime, size, .. } => {

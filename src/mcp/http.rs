@@ -68,6 +68,12 @@ impl Http {
         }
     }
 
+    /// Makes the client now, so that reading the system's certificates is no part of the first
+    /// request's time. Without certificates of one's own it is made once for all servers.
+    pub fn prepare(&self) -> Result<(), Fault> {
+        self.client().map(drop)
+    }
+
     /// The endpoint without query and user info.
     pub fn place(&self) -> String {
         redact::url(&self.url)

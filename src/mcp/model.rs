@@ -3,8 +3,11 @@
 //! Reading is tolerant where servers are known to be sloppy and never loses a member that is passed
 //! on; everything read is raw.
 
+pub mod list;
 pub mod question;
+pub mod read;
 pub mod result;
+pub mod task;
 pub mod tool;
 
 use serde_json::{Map, Value, json};
@@ -68,6 +71,16 @@ pub fn modern_meta(version: &str, answering: Answering) -> Map<String, Value> {
 /// Asks a modern server for log messages of one request (P3).
 pub fn ask_for_logs(meta: &mut Map<String, Value>) {
     meta.insert("io.modelcontextprotocol/logLevel".to_owned(), json!("info"));
+}
+
+/// Tells a modern server that a call may be answered by a task (Y4).
+pub fn offer_tasks(meta: &mut Map<String, Value>) {
+    let key = "io.modelcontextprotocol/clientCapabilities";
+    let Some(Value::Object(ours)) = meta.get_mut(key) else { return };
+    let extensions = ours.entry("extensions").or_insert_with(|| json!({}));
+    if let Some(extensions) = extensions.as_object_mut() {
+        extensions.insert("io.modelcontextprotocol/tasks".to_owned(), json!({}));
+    }
 }
 
 /// A valid result of `server/discover`.

@@ -21,8 +21,8 @@ use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
-    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, ServerName, Source, TurnId,
-    Warning,
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
+    Source, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -55,6 +55,7 @@ struct Conductor {
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
+    completing: CancellationToken,
     /// Open questions of servers.
     asked_by: HashMap<ElicitationId, ServerName>,
     ending: bool,
@@ -102,6 +103,7 @@ pub(super) fn start(
         reports,
         model: None,
         calls: HashMap::new(),
+        completing: CancellationToken::new(),
         asked_by: HashMap::new(),
         ending: false,
     };
@@ -119,13 +121,14 @@ impl Conductor {
     fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
         let started = self.records.begin(resumed);
         self.outbox.push(started);
-        self.hub.connect_all();
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.recall_eras().await;
+        self.hub.connect_all();
         self.recall_pins().await;
         loop {
             let due = self.hub.due();
@@ -150,6 +153,16 @@ impl Conductor {
             }
         }
         self.end(ears, notices).await;
+    }
+
+    /// Reads which eras the servers spoke: connecting begins with it, the first snapshot does not
+    /// wait for it.
+    async fn recall_eras(&mut self) {
+        let Some(paths) = self.paths.clone() else { return };
+        let reading = tokio::task::spawn_blocking(move || store::read_eras(&paths));
+        if let Ok(eras) = reading.await {
+            self.hub.recall_eras(eras);
+        }
     }
 
     /// Reads the pins. They may be many and no list is compared before, so the first snapshot does
@@ -186,6 +199,10 @@ impl Conductor {
             Op::CallDirect { tool, arguments, consent } => {
                 self.drive(Event::CallDirect { tool, arguments, consent });
             }
+            Op::CallUnchecked { tool, arguments } => {
+                self.drive(Event::CallUnchecked { tool, arguments });
+            }
+            Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
                 let started = self.records.begin(&[]);
@@ -204,6 +221,9 @@ impl Conductor {
             Inside::Window(window) => {
                 let effects = self.agent.set_window(window);
                 self.perform_all(effects);
+            }
+            Inside::Inquired { inquiry, answer } => {
+                self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
             Inside::Warned(warning) => self.warn(warning),
         }
@@ -263,6 +283,9 @@ impl Conductor {
         self.drive(Event::CatalogChanged { catalog });
         if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
             self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
+        }
+        if let (Some(eras), Some(paths)) = (self.hub.take_era_changes(), self.paths.clone()) {
+            self.on_disk(move || store::merge_eras(&paths, &eras));
         }
     }
 
@@ -332,6 +355,17 @@ impl Conductor {
         let commands = self.hub.commands(&call.tool.server);
         let carrying = work::carry(commands, call, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
+    }
+
+    /// A completion that is asked for while an older one is under way ends that one (K2).
+    fn inquire(&mut self, inquiry: InquiryId, server: &ServerName, what: Inquiry) {
+        let cancel = self.tasks.quit().child_token();
+        if matches!(what, Inquiry::Complete { .. }) {
+            std::mem::replace(&mut self.completing, cancel.clone()).cancel();
+        }
+        let commands = self.hub.commands(server);
+        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone());
+        self.tasks.spawn("inquiry", asking);
     }
 
     fn remember(&mut self, server: ServerName, rule: Rule) {

@@ -30,6 +30,7 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
             silence: mcp.call_timeout,
             call: mcp.max_call_time,
         },
+        remembered: None,
     }
 }
 

@@ -11,19 +11,20 @@ use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::shared::{Conn, Link, Shared};
-use super::{connect, questions};
+use super::{connect, output, questions, task};
 use crate::domain::{CallId, Era, Outcome, ToolName};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
 use crate::mcp::model::question::{self, InputRequired};
 use crate::mcp::model::result;
+use crate::mcp::model::task::{Task, is_task};
 use crate::mcp::{headers, retry};
 
 /// How long the first call waits for the standing stream (T7).
 const STREAM_WAIT: Duration = Duration::from_secs(5);
 /// Times that one call is sent again because the server asked for something (R8).
-const ROUNDS: u32 = 10;
+pub(super) const ROUNDS: u32 = 10;
 
 /// A call as it was asked for.
 pub(super) struct Request {
@@ -34,21 +35,30 @@ pub(super) struct Request {
     pub(super) reply: oneshot::Sender<Outcome>,
 }
 
+/// What is on its way: what a cancel has to name.
+pub(super) enum Flying {
+    /// A request.
+    Request(u64, Dialect),
+    /// A task at the server, with or without a request about it.
+    Task(Box<Task>, Dialect),
+}
+
 /// How far the call has come.
-#[derive(Debug, Default)]
-struct Flight {
-    /// The request that is on its way, if any: what a cancel has to name.
-    now: Mutex<Option<(u64, Dialect)>>,
+#[derive(Default)]
+pub(super) struct Flight {
+    /// What is on its way, if anything.
+    now: Mutex<Option<Flying>>,
     /// Whether the server has begun with the call and waits for input: it may have done part of it.
     begun: AtomicBool,
 }
 
 impl Flight {
-    fn set(&self, now: Option<(u64, Dialect)>) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = now;
+    pub(super) fn set(&self, flying: Flying) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(flying);
     }
 
-    fn take(&self) -> Option<(u64, Dialect)> {
+    /// Nothing is on its way any more; gives what was.
+    pub(super) fn landed(&self) -> Option<Flying> {
         self.now.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -70,10 +80,11 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
         outcome = attempts(&shared, &request, &flight) => outcome,
         () = request.cancel.cancelled() => cancelled(&shared, &flight, "cancelled by the user").await,
         () = shared.closing.cancelled() => cancelled(&shared, &flight, "the client ends").await,
-        () = shared.peer.desk.run_out(request.call, shared.limits.call) => {
+        () = shared.peer.desk.run_out(Some(request.call), shared.limits.call) => {
             overdue(&shared, &flight).await
         }
     };
+    let outcome = output::checked(&shared, &request.tool, outcome).await;
     if !matches!(outcome, Outcome::Ok(_) | Outcome::ToolError(_)) {
         shared.peer.desk.cancel_for(request.call);
     }
@@ -83,14 +94,22 @@ pub(super) async fn run(shared: Arc<Shared>, request: Request) {
 }
 
 /// Ends what is on its way in the way of its era. Modern: dropping the exchange closes its stream,
-/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). Between
-/// rounds nothing is on its way (R8). Tells whether anything had been sent.
-async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
-    let Some((id, dialect)) = flight.take() else { return flight.begun.load(Ordering::Relaxed) };
-    if dialect.era == Era::Legacy {
-        let params = json!({ "requestId": id, "reason": why });
-        let notice = jsonrpc::notification("notifications/cancelled", &params);
-        shared.peer.up(Upcall::Post(notice, dialect)).await;
+/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). A task:
+/// a request of its own, never a notice (Y6). Between rounds nothing is on its way (R8). Tells
+/// whether anything had been sent.
+pub(super) async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
+    match flight.landed() {
+        None => return flight.begun.load(Ordering::Relaxed),
+        Some(Flying::Request(id, dialect)) if dialect.era == Era::Legacy => {
+            let params = json!({ "requestId": id, "reason": why });
+            let notice = jsonrpc::notification("notifications/cancelled", &params);
+            shared.peer.up(Upcall::Post(notice, dialect)).await;
+        }
+        Some(Flying::Request(..)) => {}
+        Some(Flying::Task(task, dialect)) => {
+            let ask = task::about(shared, &task, "tasks/cancel");
+            shared.peer.up(Upcall::Ask(Box::new(ask), dialect)).await;
+        }
     }
     true
 }
@@ -126,7 +145,7 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
                     Era::Legacy => None,
                 };
                 let required = match required {
-                    None => return result::outcome(result, conn.dialect.era),
+                    None => return settled(shared, request, &conn, flight, result).await,
                     Some(Err(why)) => return result::unfinished(&why),
                     Some(Ok(required)) => required,
                 };
@@ -183,6 +202,20 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
     }
 }
 
+/// The outcome that a result leads to, at once or by way of a task.
+async fn settled(
+    shared: &Shared,
+    request: &Request,
+    conn: &Conn,
+    flight: &Flight,
+    result: Value,
+) -> Outcome {
+    if conn.dialect.era == Era::Modern && is_task(&result) {
+        return task::follow(shared, conn, request.call, flight, &result).await;
+    }
+    result::outcome(result, conn.dialect.era)
+}
+
 /// Asks for what the server needs, and makes the next round of it (R2, R3).
 async fn next(
     shared: &Shared,
@@ -202,7 +235,7 @@ async fn next(
         sleep(retry::backoff(number, None, fastrand::f64())).await;
         None
     } else {
-        Some(questions::round(shared, request.call, questions).await)
+        Some(questions::round(shared, Some(request.call), questions).await)
     };
     Ok(Round { number, answers, state })
 }
@@ -219,7 +252,7 @@ fn of_round(round: &Round, fault: Fault) -> Outcome {
 }
 
 /// Whether a modern server refuses as if it were none any more. It did not process the request.
-fn is_gone(fault: &Fault) -> bool {
+pub(super) fn is_gone(fault: &Fault) -> bool {
     match fault {
         Fault::Status { status: 404, .. } => true,
         Fault::Rpc { error, .. } => error.code == code::UNSUPPORTED_VERSION,
@@ -228,7 +261,7 @@ fn is_gone(fault: &Fault) -> bool {
 }
 
 /// The link, once it stands; at least of that generation.
-async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
+pub(super) async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
     let mut link = shared.link.clone();
     let usable = |link: &Link| match link {
         Link::Connecting => false,
@@ -287,10 +320,10 @@ async fn attempt(
         call: Some(request.call),
         silence: shared.limits.silence,
     };
-    flight.set(Some((id, conn.dialect.clone())));
+    flight.set(Flying::Request(id, conn.dialect.clone()));
     let answer = shared.peer.ask(&conn.dialect, ask).await;
     if !matches!(answer, Err(Fault::Silent(_))) {
-        flight.set(None);
+        flight.landed();
     }
     answer.map(|answered| answered.result)
 }

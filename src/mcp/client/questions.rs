@@ -37,7 +37,7 @@ pub(super) async fn answer(shared: Arc<Shared>, question: Question) {
 /// Puts all questions of one round to the user: an answer under each key (R2, R3).
 pub(super) async fn round(
     shared: &Shared,
-    call: CallId,
+    call: Option<CallId>,
     questions: Vec<(String, Asked)>,
 ) -> Map<String, Value> {
     let asking = questions.into_iter().map(|(key, asked)| async move {
@@ -47,9 +47,9 @@ pub(super) async fn round(
     join_all(asking).await.into_iter().collect()
 }
 
-async fn put(shared: &Shared, call: CallId, asked: Asked) -> ElicitationReply {
+async fn put(shared: &Shared, call: Option<CallId>, asked: Asked) -> ElicitationReply {
     let never = pending::<((), &'static str)>();
-    shared.peer.desk.ask(asked, Some(call), never).await.unwrap_or(ElicitationReply::Cancel)
+    shared.peer.desk.ask(asked, call, never).await.unwrap_or(ElicitationReply::Cancel)
 }
 
 /// Has the user open pages, and waits until the server says that they are done with or the user
@@ -60,7 +60,7 @@ pub(super) async fn pages(shared: &Shared, call: CallId, pages: Vec<Asked>) -> b
     // Known before the user is asked: the news may come while other pages are still being opened.
     let done: Vec<_> = names.iter().map(|name| desk.page(name)).collect();
     let hosts: Vec<String> = pages.iter().filter_map(host).collect();
-    let opened = join_all(pages.into_iter().map(|page| put(shared, call, page))).await;
+    let opened = join_all(pages.into_iter().map(|page| put(shared, Some(call), page))).await;
     let agreed = opened.iter().all(|reply| matches!(reply, ElicitationReply::Accept(_)));
     let again = agreed && {
         let all_done = async {

@@ -13,7 +13,12 @@ const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 impl Desk {
     /// Whether the user is being asked something that may be what this call waits for.
     pub(in crate::mcp) fn asks_for(&self, call: CallId) -> bool {
-        self.table().asking.values().any(|owner| owner.is_none_or(|owner| owner == call))
+        self.asks(Some(call))
+    }
+
+    /// The same for what may be no call at all.
+    fn asks(&self, call: Option<CallId>) -> bool {
+        self.table().asking.values().any(|owner| owner.is_none() || *owner == call)
     }
 
     /// Does `work`, but bears no more than `silence` from `since` on; `None` when that has passed.
@@ -42,11 +47,11 @@ impl Desk {
     }
 
     /// Ends when `limit` has passed without counting the time in which a person was asked.
-    pub(in crate::mcp) async fn run_out(&self, call: CallId, limit: Duration) {
+    pub(in crate::mcp) async fn run_out(&self, call: Option<CallId>, limit: Duration) {
         let mut left = limit;
         let mut changes = self.changes.subscribe();
         loop {
-            let asked = self.asks_for(call);
+            let asked = self.asks(call);
             let begun = Instant::now();
             tokio::select! {
                 biased;

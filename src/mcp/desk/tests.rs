@@ -20,6 +20,7 @@ fn desk() -> Desk {
         ca_pem: None,
         answering: Answering::Everything,
         limits: Limits { discovery: second, silence: second, call: second },
+        remembered: None,
     })
 }
 
@@ -121,8 +122,8 @@ async fn clocks_stand_still_while_a_person_is_asked() {
     let desk = desk();
     let (mine, other) = (CallId(1), CallId(2));
     let limit = Duration::from_secs(10);
-    let mut clock = Box::pin(desk.run_out(mine, limit));
-    let mut others = Box::pin(desk.run_out(other, limit));
+    let mut clock = Box::pin(desk.run_out(Some(mine), limit));
+    let mut others = Box::pin(desk.run_out(Some(other), limit));
     let begun = Instant::now();
     let mut silence = Box::pin(desk.patiently(Some(mine), begun, limit, pending::<()>()));
     assert!(settle(&mut clock).await.is_none());

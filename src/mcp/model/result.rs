@@ -48,11 +48,13 @@ pub fn error_outcome(error: &ErrorObject) -> Outcome {
     tool_error(text)
 }
 
-fn tool_error(text: String) -> Outcome {
+/// A failure in words of our own.
+pub fn tool_error(text: String) -> Outcome {
     Outcome::ToolError(ToolOutput { content: vec![Content::Text(text)], ..ToolOutput::default() })
 }
 
-fn unusable(what: &str) -> Outcome {
+/// An answer that means nothing.
+pub fn unusable(what: &str) -> Outcome {
     let reason = format!("The server answered, but {what}. The call may have run.");
     Outcome::Unknown { reason }
 }
@@ -86,7 +88,7 @@ fn contents(content: Option<Value>, remarks: &mut Vec<String>) -> Vec<Content> {
 }
 
 /// D14; what is malformed or not known stays as it came (J8).
-fn block(block: Value) -> Content {
+pub(super) fn block(block: Value) -> Content {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
     let known = match kind {
         "text" => text(&block, "text").map(Content::Text),
@@ -98,11 +100,11 @@ fn block(block: Value) -> Content {
     known.unwrap_or(Content::Unknown(block))
 }
 
-fn text(block: &Value, key: &str) -> Option<String> {
+pub(super) fn text(block: &Value, key: &str) -> Option<String> {
     block.get(key)?.as_str().map(str::to_owned)
 }
 
-fn binary(block: &Value, kind: &str, key: &str) -> Option<Content> {
+pub(super) fn binary(block: &Value, kind: &str, key: &str) -> Option<Content> {
     let data = block.get(key)?.as_str()?;
     Some(Content::Binary {
         kind: kind.to_owned(),

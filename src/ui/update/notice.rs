@@ -59,7 +59,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::CallChanged { call, state: CallState::Done { outcome, took, .. } } => {
             state.called(&call.tool, outcome.word(), took);
         }
-        Notice::CallChanged { .. } | Notice::CallRefused { .. } => {}
+        Notice::CallChanged { .. } | Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
     }
     Vec::new()
 }

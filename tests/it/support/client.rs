@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mini_me_tui::config::Protocol;
 use mini_me_tui::domain::{
-    Answering, CallId, Content, Elicitation, ElicitationId, ElicitationReply, Outcome,
-    ServerConnection, ServerName, ServerState, ToolName,
+    Answering, CallId, Content, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry,
+    InquiryFault, Outcome, ServerConnection, ServerName, ServerState, ToolName,
 };
 use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub(crate) fn spec(url: &str) -> ServerSpec {
             silence: Duration::from_secs(10),
             call: Duration::from_secs(30),
         },
+        remembered: None,
     }
 }
 
@@ -189,6 +190,14 @@ impl Client {
 
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Outcome {
         self.begin(tool, arguments).await.outcome().await
+    }
+
+    /// Asks something that changes nothing.
+    pub(crate) async fn inquire(&self, inquiry: Inquiry) -> Result<Found, InquiryFault> {
+        let (reply, answer) = oneshot::channel();
+        let (inquiry, cancel) = (Box::new(inquiry), CancellationToken::new());
+        self.send(Command::Inquire { inquiry, cancel, reply }).await;
+        tokio::time::timeout(PATIENCE, answer).await.expect("in time").expect("an answer")
     }
 
     /// Ends it in order; how long that took.
