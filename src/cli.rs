@@ -221,6 +221,13 @@ pub struct Call {
     /// Arguments as a JSON object: the text itself, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub args: Option<String>,
+    /// Answer for a form that the server asks for meanwhile: a field and its value; without one, and
+    /// with a terminal, it is asked there
+    #[arg(long, value_name = "KEY=JSON")]
+    pub answer: Vec<String>,
+    /// Accept forms of the server whose defaults (and answers) are enough
+    #[arg(long)]
+    pub accept_defaults: bool,
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,

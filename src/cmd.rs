@@ -25,6 +25,7 @@ pub mod launch;
 pub mod output;
 pub mod pages;
 pub mod prompts;
+pub mod questions;
 pub mod resolve;
 pub mod resources;
 pub mod rules;

@@ -168,6 +168,12 @@ pub fn note(line: &str) {
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
+/// Writes to standard error and leaves the line open for an answer.
+pub fn ask(prompt: &str) {
+    let mut err = io::stderr().lock();
+    drop(err.write_all(prompt.as_bytes()).and_then(|()| err.flush()));
+}
+
 /// Says on standard error why a command stopped.
 pub fn complain(message: &str) {
     if !message.is_empty() {
