@@ -1,12 +1,15 @@
 //! Draws one frame. Splits the screen and delegates; remembers where things are, for the mouse.
 
 mod approval;
+mod elicit;
+mod fields;
 mod form;
 mod input;
 mod page;
 mod palette;
 mod panel;
 mod status;
+mod strict;
 mod subject;
 mod tool;
 
