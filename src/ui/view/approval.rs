@@ -249,11 +249,16 @@ fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     let name = text::strict_line(id.tool.as_str());
     let rule = format!("{server}: {{ tool: {name}, permissions: auto, pin: {pin}… }}");
     let file = state.options.rules_file.as_ref();
-    let file =
+    let whole =
         file.map_or_else(|| "rules.yaml".to_owned(), |file| file.to_string_lossy().into_owned());
-    let file = text::strict_line(&file).into_string();
+    let name = file
+        .and_then(|file| file.file_name())
+        .map_or_else(|| "rules.yaml".to_owned(), |name| name.to_string_lossy().into_owned());
     let always = look.keymap.hint(Action::ApproveAlways);
-    let ask = format!("{always} again writes this to {file}; any other key goes back");
+    let whole = text::strict_line(&whole);
+    let long = format!("{always} again writes this to {whole}; any other key goes back");
+    let brief = format!("{always} again writes this to {}", text::strict_line(&name));
+    let ask = if text::width(&long) <= columns { long } else { brief };
     vec![
         Line::styled(text::cut(&ask, columns), look.theme.caution),
         Line::styled(text::cut(&rule, columns), look.theme.title),

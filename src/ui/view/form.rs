@@ -32,18 +32,20 @@ pub(super) fn draw(
         Body::Fields(fields) => {
             let (rows, focused) = self::rows(fields, known.map(AsRef::as_ref), columns, look);
             let height = u16::try_from(rows.len()).unwrap_or(u16::MAX).saturating_add(2);
-            let area = layout::middle(body, width, height.max(6));
+            let area = layout::middle(body, width, height.max(5));
             super::clear(frame, area);
             let text = inside(area);
             follow(fields, rows.len(), usize::from(text.height), focused);
-            frame.render_widget(block(&form.tool.to_string(), area, true, look), area);
+            let keys = hints(true, fields.fields.len(), look);
+            frame.render_widget(block(&form.tool.to_string(), area, &keys, look), area);
             let shown = rows.into_iter().skip(fields.scroll).take(usize::from(text.height));
             frame.render_widget(Paragraph::new(shown.collect::<Vec<_>>()), text);
         }
         Body::Json { area: editor, fault } => {
             let area = layout::middle(body, width, body.height);
             super::clear(frame, area);
-            frame.render_widget(block(&form.tool.to_string(), area, false, look), area);
+            let keys = hints(false, 0, look);
+            frame.render_widget(block(&form.tool.to_string(), area, &keys, look), area);
             let fault = fault.as_deref();
             json(frame, inside(area), editor, fault, known.map(AsRef::as_ref), look);
         }
@@ -55,17 +57,25 @@ fn inside(area: Rect) -> Rect {
     Rect { x: inner.x + inner.width.min(1), width: inner.width.saturating_sub(2), ..inner }
 }
 
-fn block(tool: &str, area: Rect, fields: bool, look: Look<'_>) -> ratatui::widgets::Block<'static> {
-    let name = text::cut(text::strict_line(tool).as_str(), usize::from(area.width / 2));
+fn hints(as_fields: bool, fields: usize, look: Look<'_>) -> Vec<(String, &'static str)> {
     let key = |action| look.keymap.hint(action);
-    let keys = [
-        (key(Action::FormSend), "call"),
-        (key(Action::FieldOut), "back"),
-        (key(Action::FormJson), if fields { "as JSON" } else { "as fields" }),
-        (if fields { key(Action::FieldNext) } else { String::new() }, "next"),
-    ];
+    let mut keys = vec![(key(Action::FormSend), "call"), (key(Action::FieldOut), "back")];
+    if fields > 1 {
+        keys.push((key(Action::FieldNext), "next"));
+    }
+    keys.push((key(Action::FormJson), if as_fields { "as JSON" } else { "as fields" }));
+    keys
+}
+
+fn block(
+    tool: &str,
+    area: Rect,
+    keys: &[(String, &'static str)],
+    look: Look<'_>,
+) -> ratatui::widgets::Block<'static> {
+    let name = text::cut(text::strict_line(tool).as_str(), usize::from(area.width / 2));
     framed(Line::styled(format!(" call {name} "), look.theme.title), look.theme.focus)
-        .title_bottom(edge(&keys, area.width, look.theme))
+        .title_bottom(edge(keys, area.width, look.theme))
 }
 
 fn rows(
