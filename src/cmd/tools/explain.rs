@@ -60,9 +60,10 @@ impl Explained {
         };
         let verdict = paint.paint(mark, self.verdict.word());
         let with = if self.arguments.is_some() { "these" } else { "unknown" };
-        let changes = self.changes.iter();
-        let changes: String =
-            changes.map(|change| format!("  changed: {}\n", text::strict_line(change))).collect();
-        format!("{tool} with {with} arguments: {verdict}\n  because: {because}\n{changes}")
+        let mut out = format!("{tool} with {with} arguments: {verdict}\n  because: {because}\n");
+        for change in &self.changes {
+            out.extend(["  changed: ", text::strict_line(change).as_str(), "\n"]);
+        }
+        out
     }
 }
