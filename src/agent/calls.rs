@@ -18,6 +18,7 @@ use crate::domain::{
     Approval, Call, CallId, CallState, Catalog, DeniedBy, Interaction, Mode, ModelName, Outcome,
     PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
 };
+use crate::permission::headless_rule;
 use crate::schema::check::check;
 use crate::text;
 
@@ -355,12 +356,12 @@ impl Agent {
 /// Who denies a call that nobody is there to be asked about. No rule of the command line answers
 /// for a definition that nobody has looked at.
 fn by_nobody(tool: &Tool, pins: PinMode) -> DeniedBy {
-    let id = tool.id.to_string();
     if tool.pin_state != PinState::Changed || pins == PinMode::Off {
-        return DeniedBy::Headless { rule: id };
+        return DeniedBy::Headless { rule: headless_rule(&tool.id) };
     }
     let rule = format!(
-        "its definition changed since it was last allowed, and nobody is here to be asked; `mini-me-tui tools --explain {id}` shows how, and allowing it on the screen accepts it"
+        "its definition changed since it was last allowed, and nobody is here to be asked; `mini-me-tui tools --explain {}` shows how, and allowing it on the screen accepts it",
+        tool.id
     );
     DeniedBy::Rule { rule }
 }
