@@ -121,7 +121,7 @@ impl Teller {
                 self.progress(&format!("✗ {line}"), &mut said);
             }
             Notice::Retrying { attempt, after, reason, .. } => {
-                let reason = text::line(reason);
+                let reason = text::line(reason.trim_end_matches('.'));
                 let line =
                     format!("model: {reason}; attempt {attempt} in {}", servers::time(*after));
                 self.progress(&line, &mut said);
