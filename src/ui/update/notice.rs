@@ -38,7 +38,13 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             }
         }
         Notice::Queued { texts } => state.status.queued = texts,
-        Notice::Asked { approval } => return asked(state, approval),
+        Notice::Asked { approval } => {
+            if approval.call.turn.is_none() {
+                // The user has just asked for this call: the answer is what comes next.
+                super::global::leave_panel(state);
+            }
+            return asked(state, approval);
+        }
         Notice::AskClosed { call, .. } => state.decisions.remove(PendingId::Call(call)),
         Notice::Questioned { question } => {
             state.decisions.add(Pending::Question(question));
@@ -54,6 +60,8 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             state.transcript = path;
             state.decisions.clear();
             state.status.queued.clear();
+            let history = std::mem::take(&mut state.options.history);
+            state.conversation.replay(&history, at);
         }
         Notice::CallChanged { call, state: CallState::Done { outcome, took, .. } } => {
             state.called(&call.tool, outcome.word(), took);

@@ -1,5 +1,6 @@
 //! The side panel: only the rows that can be seen are made.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -232,7 +233,7 @@ fn tool(known: &Tool, server: &Server, columns: usize, look: Look<'_>) -> Line<'
 
 /// The latest warnings at the bottom, at most so many rows.
 fn warnings(state: &UiState, columns: usize, most: u16, look: Look<'_>) -> Vec<Line<'static>> {
-    let all: Vec<&Warning> = state.all_warnings().collect();
+    let all: Vec<Cow<'_, Warning>> = state.all_warnings().collect();
     if all.is_empty() || most < 3 {
         return Vec::new();
     }
