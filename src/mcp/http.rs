@@ -4,6 +4,7 @@
 //! Credentials go to the configured origin alone. Messages never hold a query or user info.
 
 mod failure;
+mod here;
 mod response;
 
 use std::sync::OnceLock;
@@ -14,13 +15,14 @@ use reqwest::header::{
 };
 use reqwest::{Client, Method, redirect};
 use secrecy::ExposeSecret as _;
-use url::{Host, Url};
+use url::Url;
 
 use super::ServerSpec;
 use super::fault::Fault;
 use crate::domain::Stage;
 use crate::redact;
 
+pub use here::loopback;
 pub(in crate::mcp) use response::excerpt;
 pub use response::{JSON_LIMIT, Response};
 
@@ -145,7 +147,7 @@ impl Http {
     fn client(&self) -> Result<Client, Fault> {
         static DIRECT: OnceLock<Result<Client, String>> = OnceLock::new();
         static PROXIED: OnceLock<Result<Client, String>> = OnceLock::new();
-        let direct = is_loopback(&self.url);
+        let direct = here::is_loopback(&self.url);
         let slot = match (&self.ca_pem, direct) {
             (Some(_), _) => &self.own,
             (None, true) => &DIRECT,
@@ -166,7 +168,7 @@ fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true);
     if direct {
-        builder = builder.no_proxy();
+        builder = builder.no_proxy().dns_resolver(here::Loopback);
     }
     if let Some(pem) = ca_pem {
         let certificates = reqwest::Certificate::from_pem_bundle(pem)
@@ -174,16 +176,6 @@ fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         builder = builder.tls_certs_merge(certificates);
     }
     builder.build().map_err(|error| format!("The HTTP client cannot be set up: {error}."))
-}
-
-/// Whether a URL points at this machine: no proxy stands in between.
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }
 
 fn config_fault(reason: String) -> Fault {
@@ -244,16 +236,5 @@ mod tests {
         assert!(!same_origin(&here, &url("https://a.test:8801/mcp")));
         assert!(same_origin(&url("http://a.test/mcp"), &url("https://a.test/mcp")));
         assert!(!same_origin(&url("https://a.test/mcp"), &url("http://a.test/mcp")));
-    }
-
-    #[test]
-    fn this_machine_is_never_reached_through_a_proxy() {
-        for here in
-            ["http://localhost:1/", "http://127.0.0.9/", "http://[::1]:8/", "http://a.localhost/"]
-        {
-            assert!(is_loopback(&url(here)), "{here}");
-        }
-        assert!(!is_loopback(&url("http://192.168.0.1/")));
-        assert!(!is_loopback(&url("https://localhost.example.test/")));
     }
 }

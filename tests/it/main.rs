@@ -19,4 +19,5 @@ mod provider;
 mod pty;
 mod rough_server;
 mod sdk_server;
+mod sse_differential;
 mod support;

@@ -13,7 +13,7 @@ use url::Url;
 use super::report::{Report, Step, Verdict};
 use crate::config::{Auth, ServerConfig};
 use crate::domain::{PinState, ServerState, Stage, ToolDefinition, ToolId};
-use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
+use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, http};
 use crate::pin::{Pins, fingerprint};
 use crate::redact;
 use crate::schema::{binary, check};
@@ -74,10 +74,10 @@ async fn reach(url: &Url) -> Vec<Step> {
     };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let begun = Instant::now();
-    let found = match timeout(REACH, lookup_host((bare, port))).await {
-        Ok(Ok(addresses)) => Ok(addresses.collect::<Vec<_>>()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", REACH.as_secs())),
+    let found = match http::loopback(url) {
+        // As the client itself does.
+        Some(both) => Ok(both.to_vec()),
+        None => look_up(bare, port).await,
     };
     let took = Some(begun.elapsed());
     let addresses = match found {
@@ -91,6 +91,14 @@ async fn reach(url: &Url) -> Vec<Step> {
     let list: Vec<String> = addresses.iter().map(|address| address.ip().to_string()).collect();
     let dns = Step::ok(Stage::Dns, took, list.join(", "));
     vec![dns, connect(&addresses, port).await]
+}
+
+async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+    match timeout(REACH, lookup_host((host, port))).await {
+        Ok(Ok(addresses)) => Ok(addresses.collect()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", REACH.as_secs())),
+    }
 }
 
 async fn connect(addresses: &[SocketAddr], port: u16) -> Step {

@@ -39,7 +39,12 @@ pub(super) fn of_sending(error: HttpError, url: &Url) -> Fault {
             "No connection to {host}:{port} within {} s. Check the network and whether the server is up.",
             super::CONNECT.as_secs()
         ),
-        _ => format!("No connection to {host}:{port}: {cause}. Check whether the server is up."),
+        _ => {
+            let tried = if super::loopback(url).is_some() { " (127.0.0.1 and [::1])" } else { "" };
+            format!(
+                "No connection to {host}:{port}{tried}: {cause}. Check whether the server is up."
+            )
+        }
     };
     Fault::NotSent { stage, reason, retry: true }
 }

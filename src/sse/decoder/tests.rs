@@ -65,7 +65,7 @@ fn an_empty_data_line_is_an_event_and_carries_id_and_retry() {
     assert_eq!(
         events,
         [SseEvent {
-            event: "message".to_owned(),
+            event: "message".into(),
             data: String::new(),
             id: "s1".to_owned(),
             retry: Some(Duration::from_millis(1500)),
