@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Outcome, Question,
-    QuestionId, ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
+    ElicitationReply, Outcome, Question, QuestionId, ServerName, ToolId, TurnEnd, TurnId, Usage,
+    Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -37,6 +38,13 @@ pub enum Op {
         question: QuestionId,
         /// Whether to go on.
         go_on: bool,
+    },
+    /// The answer to a server's question.
+    Reply {
+        /// Which question.
+        elicitation: ElicitationId,
+        /// The answer.
+        reply: ElicitationReply,
     },
     /// Cancels the turn: model stream and calls stop, pending approvals are denied.
     Interrupt,
@@ -158,6 +166,18 @@ pub enum Notice {
     QuestionClosed {
         /// Which.
         question: QuestionId,
+    },
+    /// A server asks the user something. Oldest first; several may be open.
+    Elicited {
+        /// The question.
+        elicitation: Arc<Elicitation>,
+    },
+    /// A server's question is no longer open.
+    ElicitationClosed {
+        /// Which.
+        elicitation: ElicitationId,
+        /// Why: `answered`, `withdrawn`, `cancelled`, …
+        why: String,
     },
     /// Servers or tools changed.
     CatalogChanged {

@@ -7,6 +7,7 @@
 pub mod approval;
 pub mod call;
 pub mod catalog;
+pub mod elicitation;
 pub mod model;
 pub mod name;
 pub mod server;
@@ -17,6 +18,9 @@ pub mod warning;
 pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
 pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
+pub use elicitation::{
+    Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
+};
 pub use name::{ModelName, ServerName, ToolId, ToolName};
 pub use server::{Era, ServerState, Stage};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};

@@ -26,8 +26,8 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition,
-    ToolName, Warning,
+    CallId, Elicitation, ElicitationId, ElicitationReply, Outcome, Progress, ServerConnection,
+    ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -83,6 +83,13 @@ pub enum Command {
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
     },
+    /// The user's answer to [`ServerEventKind::Elicit`]. Stale ids are ignored.
+    Reply {
+        /// Which question.
+        elicitation: ElicitationId,
+        /// The answer.
+        reply: ElicitationReply,
+    },
     /// End the MCP session, if there is one, and stop. Bounded in time.
     Shutdown,
 }
@@ -125,6 +132,15 @@ pub enum ServerEventKind {
         call: CallId,
         /// What it says.
         progress: Progress,
+    },
+    /// It asks the user something; answered by [`Command::Reply`].
+    Elicit(Arc<Elicitation>),
+    /// It no longer wants an answer.
+    ElicitClosed {
+        /// Which question.
+        elicitation: ElicitationId,
+        /// Why.
+        why: String,
     },
     /// A log message outside any call.
     Log {

@@ -147,7 +147,7 @@ impl Actor {
                 let request = Request { call, tool, arguments, cancel, reply };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
-            Command::Shutdown => {}
+            Command::Reply { .. } | Command::Shutdown => {}
         }
     }
 

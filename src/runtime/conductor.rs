@@ -168,6 +168,7 @@ impl Conductor {
                 self.drive(Event::Answered { call, answer });
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
+            Op::Reply { .. } => {}
             Op::Interrupt => self.drive(Event::Interrupted),
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {

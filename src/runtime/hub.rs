@@ -187,7 +187,9 @@ impl Hub {
                 return Report::Nothing;
             }
             // Worked out on the way: see `pass_on`.
-            ServerEventKind::Tools { .. } => return Report::Nothing,
+            ServerEventKind::Elicit(_)
+            | ServerEventKind::ElicitClosed { .. }
+            | ServerEventKind::Tools { .. } => return Report::Nothing,
         }
         self.changed();
         Report::Nothing

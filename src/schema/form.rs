@@ -1,5 +1,6 @@
 //! Schemas as something a person can fill in: rows for a table, values from `KEY=VALUE`.
 
+pub mod entry;
 mod typed;
 
 use serde_json::{Map, Value};

@@ -114,6 +114,8 @@ impl Conversation {
             | Notice::AskClosed { .. }
             | Notice::Questioned { .. }
             | Notice::QuestionClosed { .. }
+            | Notice::Elicited { .. }
+            | Notice::ElicitationClosed { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true

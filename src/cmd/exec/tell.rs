@@ -139,6 +139,8 @@ impl Teller {
             | Notice::AskClosed { .. }
             | Notice::Questioned { .. }
             | Notice::QuestionClosed { .. }
+            | Notice::Elicited { .. }
+            | Notice::ElicitationClosed { .. }
             | Notice::CatalogChanged { .. }
             | Notice::ContextChanged { .. }
             | Notice::SessionStarted { .. } => {}

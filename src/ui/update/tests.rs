@@ -769,6 +769,8 @@ fn nothing_wakes_an_idle_screen() {
     assert_eq!(bench.ui.state.next_wake(bench.now), None);
 }
 
+mod elicitation;
+
 /// Any key that a terminal can report.
 fn any_key() -> impl Strategy<Value = KeyEvent> {
     let code = prop_oneof![
