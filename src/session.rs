@@ -1,5 +1,6 @@
 //! Conversations on disk: one event a line, append-only.
 
+pub mod replay;
 pub mod store;
 pub mod transcript;
 

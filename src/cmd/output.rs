@@ -92,6 +92,10 @@ impl From<Shown> for Cell {
     }
 }
 
+/// Widest cell that a column is made to fit, in terminal columns: one longer name must not push
+/// every row apart.
+const WIDEST: usize = 72;
+
 /// Rows under a heading, columns aligned, two spaces between them, nothing after the last.
 pub fn table(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
     let widths: Vec<usize> = heading
@@ -99,7 +103,8 @@ pub fn table(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
         .enumerate()
         .map(|(column, title)| {
             let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| text::width(&cell.text)).chain([text::width(title)]).max().unwrap_or(0)
+            let wide = cells.map(|cell| text::width(&cell.text)).filter(|wide| *wide <= WIDEST);
+            wide.chain([text::width(title)]).max().unwrap_or(0)
         })
         .collect();
     let titles = heading.iter().enumerate().map(|(column, title)| {
@@ -208,6 +213,17 @@ mod tests {
         ];
         let shown = table(Paint::Plain, &["NAME", "PRICE", "NOTE"], &rows);
         assert_eq!(shown, "NAME  PRICE  NOTE\n検索      7\na      1204  x\n");
+    }
+
+    #[test]
+    fn one_very_long_name_does_not_push_the_others_apart() {
+        let long = "n".repeat(1_000);
+        let rows = [
+            vec![Cell::plain(long.clone()), Cell::plain("x")],
+            vec![Cell::plain("ab"), Cell::plain("y")],
+        ];
+        let shown = table(Paint::Plain, &["NAME", "NOTE"], &rows);
+        assert_eq!(shown, format!("NAME  NOTE\n{long}  x\nab    y\n"));
     }
 
     #[test]

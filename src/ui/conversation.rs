@@ -122,6 +122,25 @@ impl Conversation {
         true
     }
 
+    /// Shows what was said in a conversation that is gone on with. Ids are of another run: nothing
+    /// that happens now belongs to one of them.
+    pub fn replay(&mut self, history: &[Notice], now: Instant) {
+        for notice in history {
+            if matches!(notice, Notice::TurnStarted { .. }) {
+                self.calls.clear();
+            }
+            self.take(notice, now);
+        }
+        if !history.is_empty() {
+            self.close_answer();
+            self.turn = None;
+            self.calls.clear();
+            self.open.clear();
+            self.tail(|tail| tail.activity = None);
+            self.note("Resumed: what follows is new.");
+        }
+    }
+
     /// Shows or refreshes the banner: servers, tools, permissions, warnings.
     pub fn banner(&mut self, catalog: &Catalog) {
         let banner = Banner::of(catalog);

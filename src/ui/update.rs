@@ -44,6 +44,10 @@ struct Press {
 pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
     match msg {
         Msg::Input { event, at } => event_in(state, keymap, event, at),
+        Msg::Hurried { at } => {
+            hurried(state, at);
+            Vec::new()
+        }
         Msg::Notice { notice, at } => notice::apply(state, notice, at),
         Msg::Edited { text } => {
             if let Some(text) = text {
@@ -81,7 +85,24 @@ fn event_in(state: &mut UiState, keymap: &Keymap, event: Event, at: Instant) -> 
     }
 }
 
+/// A person presses one key to decide: several at once are text.
+fn hurried(state: &mut UiState, at: Instant) {
+    if matches!(state.decisions.mode, Mode::Choose | Mode::ConfirmAlways) {
+        state.decisions.arming.disturb(at);
+    }
+}
+
 fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) -> Vec<Intent> {
+    let asking = state.asking();
+    let intents = route(state, keymap, event, at);
+    if !asking && state.asking() {
+        // The key that led back to the box was meant for another place.
+        state.decisions.arming.disturb(at);
+    }
+    intents
+}
+
+fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) -> Vec<Intent> {
     let press = Press { key: Key::of(event), repeat: event.kind == KeyEventKind::Repeat, at };
     state.attended = true;
     if state.input.pasting(at) {
@@ -101,8 +122,7 @@ fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
         None => {}
     }
-    let boxed = state.decisions.visible() && !state.decisions.in_draft;
-    if boxed && state.decisions.arming.key(at) {
+    if state.asking() && state.decisions.arming.key(at) {
         return approval::key(state, keymap, press);
     }
     match state.focus {
@@ -113,7 +133,7 @@ fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
 
 /// Where typed text goes now: an editor, or a field of a form that takes no text (then nowhere).
 fn editor(state: &mut UiState) -> Option<&mut TextArea<'static>> {
-    let boxed = state.decisions.visible() && !state.decisions.in_draft;
+    let boxed = state.asking();
     let armed = boxed && state.decisions.arming.latched();
     match (&mut state.overlay, &mut state.decisions.mode) {
         (Some(Overlay::CallTool(form)), _) => match &mut form.body {
@@ -140,7 +160,7 @@ fn written(form: &mut Form) -> Option<&mut TextArea<'static>> {
 /// Pasted text is text: it never presses a key, and the decision box waits for quiet again unless
 /// the paste was for one of its editors.
 fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
-    let boxed = state.decisions.visible() && !state.decisions.in_draft;
+    let boxed = state.asking();
     let writing = boxed
         && match &state.decisions.mode {
             Mode::Note(_) | Mode::Edit(..) => true,

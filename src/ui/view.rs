@@ -50,7 +50,10 @@ pub fn draw(
     let width = layout::left_width(screen, want);
     want.input_rows = input::rows(state, width);
     want.dialog_rows = approval::rows(state, width, look);
-    let Some(areas) = layout::areas(screen, want) else { return too_small(frame, theme) };
+    let Some(areas) = layout::areas(screen, want) else {
+        state.decisions.arming.hidden();
+        return too_small(frame, theme);
+    };
 
     state.drawn.conversation = areas.conversation;
     state.drawn.panel_over = areas.panel_over;
@@ -71,6 +74,7 @@ pub fn draw(
         panel::draw(frame, areas.panel, state, look);
     } else if state.focus == super::state::Focus::Panel {
         state.focus = super::state::Focus::Input;
+        state.decisions.arming.disturb(now);
     }
     status::draw(frame, areas.status, state, look);
     overlay(frame, screen, state, look);

@@ -116,8 +116,7 @@ impl Teller {
                 self.progress(&format!("✗ {line}"), &mut said);
             }
             Notice::Retrying { attempt, after, reason, .. } => {
-                let reason = text::line(reason);
-                let reason = reason.as_str().trim_end_matches('.');
+                let reason = text::line(reason.trim_end_matches('.'));
                 let line =
                     format!("model: {reason}. Attempt {attempt} in {}", servers::time(*after));
                 self.progress(&line, &mut said);

@@ -13,6 +13,8 @@ pub(super) fn text_of(outcome: &Outcome) -> String {
         Outcome::InvalidArguments { message } => message.clone(),
         Outcome::Denied(by) => denied(by),
         Outcome::NotSent { reason } => format!("It was not sent. {reason}"),
+        // Whoever lost the answer may have said so in full.
+        Outcome::Unknown { reason } if reason.contains("may have run") => reason.clone(),
         Outcome::Unknown { reason } => {
             format!("It was sent and its answer was lost: it may have run. {reason}")
         }

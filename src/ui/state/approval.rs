@@ -37,6 +37,12 @@ impl Arming {
         self.shown.get_or_insert(now);
     }
 
+    /// A frame has no room for the box: what cannot be seen is not decided.
+    pub fn hidden(&mut self) {
+        self.shown = None;
+        self.latched = false;
+    }
+
     /// A key was pressed. Returns whether it belongs to the box.
     pub fn key(&mut self, now: Instant) -> bool {
         self.latched = self.armed(now);

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crossterm::event::KeyCode;
 use serde_json::{Map, Value};
 
-use super::{Press, elicit, form, global};
+use super::{Press, elicit, form, global, input};
 use crate::bridge::Op;
 use crate::domain::Answer;
 use crate::ui::intent::Intent;
@@ -31,8 +31,10 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
 
 fn choose(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     let Some(action) = keymap.at(Place::Dialog, press.key) else {
-        let global = keymap.at(Place::Global, press.key);
-        return global.map_or_else(Vec::new, |action| global::act(state, keymap, action, press.at));
+        return match keymap.at(Place::Global, press.key) {
+            Some(action) => global::act(state, keymap, action, press.at),
+            None => begin_message(state, keymap, press),
+        };
     };
     if scrolled(state, action) || press.repeat {
         return Vec::new();
@@ -42,6 +44,15 @@ fn choose(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
         Some(Pending::Approval(_)) => decide_call(state, action, press.at),
         Some(Pending::Elicitation(_)) | None => Vec::new(),
     }
+}
+
+/// A letter that is no answer is the first of a message: later ones must not decide.
+fn begin_message(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
+    if press.key.typed().is_none_or(char::is_whitespace) {
+        return Vec::new();
+    }
+    state.decisions.arming.disturb(press.at);
+    input::key(state, keymap, press)
 }
 
 pub(super) fn scrolled(state: &mut UiState, action: Action) -> bool {
@@ -140,6 +151,10 @@ fn confirm(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     state.decisions.mode = Mode::Choose;
     if action == Some(Action::ApproveAlways) {
         return answer(state, Answer::Always);
+    }
+    if press.key.typed().is_some() {
+        // It may have been the first letter of a message.
+        state.decisions.arming.disturb(press.at);
     }
     Vec::new()
 }

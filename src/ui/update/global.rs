@@ -101,7 +101,10 @@ pub(super) fn act(
         }
         Action::FocusPanel if state.focus == Focus::Panel => leave_panel(state),
         Action::FocusPanel => show_panel(state, true),
-        Action::Decision if state.decisions.waiting() > 0 => state.decisions.restore(now),
+        Action::Decision if state.decisions.waiting() > 0 => {
+            leave_panel(state);
+            state.decisions.restore(now);
+        }
         Action::Decision => state.say("no decision waits", now),
         Action::ScrollUp => state.conversation.go(Move::Pages(-1)),
         Action::ScrollDown => state.conversation.go(Move::Pages(1)),

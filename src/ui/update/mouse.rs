@@ -59,6 +59,7 @@ fn click(state: &mut UiState, at: Position) {
         state.panel.click(usize::from(row(state.drawn.panel)));
     } else if state.drawn.input.contains(at) {
         state.focus = Focus::Input;
+        state.decisions.in_draft = state.decisions.visible();
     } else if state.drawn.conversation.contains(at) {
         state.conversation.click(row(state.drawn.conversation));
     }

@@ -38,7 +38,13 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             }
         }
         Notice::Queued { texts } => state.status.queued = texts,
-        Notice::Asked { approval } => return asked(state, approval),
+        Notice::Asked { approval } => {
+            if approval.call.turn.is_none() {
+                // The user has just asked for this call: the answer is what comes next.
+                super::global::leave_panel(state);
+            }
+            return asked(state, approval);
+        }
         Notice::AskClosed { call, .. } => state.decisions.remove(PendingId::Call(call)),
         Notice::Questioned { question } => {
             state.decisions.add(Pending::Question(question));
@@ -57,6 +63,8 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::SessionStarted { path, .. } => {
             state.transcript = path;
             state.status.queued.clear();
+            let history = std::mem::take(&mut state.options.history);
+            state.conversation.replay(&history, at);
             // Nothing else would answer them: a call made directly belongs to no conversation.
             let cancelled = super::global::cancel_elicitations(state);
             state.decisions.clear();

@@ -14,8 +14,8 @@ use crate::domain::{Approval, Catalog, Question, QuestionKind};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
-use crate::ui::state::UiState;
 use crate::ui::state::approval::{Choice, Mode, Pending};
+use crate::ui::state::{Focus, UiState};
 
 /// Rows below the text: the choices.
 const FOOT: u16 = 2;
@@ -33,7 +33,17 @@ pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
     lay(state, width.saturating_sub(4), look);
     let text = u16::try_from(state.decisions.laid.rows.len()).unwrap_or(u16::MAX);
     let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
-    text.saturating_add(FOOT + 2).saturating_add(editing)
+    let foot = foot_rows(state, width.saturating_sub(4), look);
+    text.saturating_add(foot + 2).saturating_add(editing)
+}
+
+/// Rows below the text: the choices, or the whole rule that is about to be written.
+fn foot_rows(state: &UiState, columns: u16, look: Look<'_>) -> u16 {
+    if !matches!(state.decisions.mode, Mode::ConfirmAlways) {
+        return FOOT;
+    }
+    let rows = confirm(state, usize::from(columns), look).len();
+    u16::try_from(rows).unwrap_or(u16::MAX / 2).max(FOOT)
 }
 
 fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
@@ -142,7 +152,7 @@ fn suspicions(approval: &Approval) -> Option<String> {
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
-    let armed = state.decisions.arming.armed(look.now) && !state.decisions.in_draft;
+    let armed = state.asking() && state.decisions.arming.armed(look.now);
     Clear.render(area, frame.buffer_mut());
     let inner = layout::inside(area);
     if let Some(asked) = state.decisions.elicitation().cloned() {
@@ -151,7 +161,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
         elicit::draw(frame, inner, state, &asked, armed, look);
         return frame.render_widget(block(state, armed, look), area);
     }
-    let foot = FOOT.min(inner.height.saturating_sub(1));
+    let foot = foot_rows(state, inner.width.saturating_sub(2), look);
+    let foot = foot.min(inner.height.saturating_sub(1));
     let text = Rect {
         x: inner.x + inner.width.min(1),
         width: inner.width.saturating_sub(2),
@@ -198,7 +209,7 @@ fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Bloc
     }
     if matches!(decisions.mode, Mode::Choose | Mode::Fill(_)) {
         let style = if armed { look.theme.caution } else { look.theme.muted };
-        block = block.title_bottom(Line::styled(waiting(state, armed), style));
+        block = block.title_bottom(Line::styled(waiting(state, armed, look), style));
     }
     let rows = decisions.laid.count;
     if rows <= decisions.page || matches!(decisions.mode, Mode::Edit(..)) {
@@ -263,10 +274,9 @@ fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     let long = format!("{always} again writes this to {whole}; any other key goes back");
     let brief = format!("{always} again writes this to {}", text::strict_line(&name));
     let ask = if text::width(&long) <= columns { long } else { brief };
-    vec![
-        Line::styled(text::cut(&ask, columns), look.theme.caution),
-        Line::styled(text::cut(&rule, columns), look.theme.title),
-    ]
+    let mut rows = wrapped(&ask, columns, look.theme.caution);
+    rows.extend(wrapped(&rule, columns, look.theme.title));
+    rows
 }
 
 fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<Line<'static>> {
@@ -312,11 +322,13 @@ fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<
     lines
 }
 
-fn waiting(state: &UiState, armed: bool) -> &'static str {
-    match (state.decisions.in_draft, armed) {
-        (true, _) => " typing your message; Tab: back ",
-        (false, false) => " keys go to your draft till you pause ",
-        (false, true) if state.decisions.elicitation().is_some() => " your answer? ",
-        (false, true) => " your answer? Tab: to your message ",
+fn waiting(state: &UiState, armed: bool, look: Look<'_>) -> String {
+    let key = |action| look.keymap.hint(action);
+    match (state.focus, state.decisions.in_draft, armed) {
+        (Focus::Panel, ..) => format!(" {}: answer ", key(Action::Decision)),
+        (_, true, _) => format!(" typing your message; {}: back ", key(Action::ToDraft)),
+        (_, false, false) => " keys go to your draft till you pause ".to_owned(),
+        (_, false, true) if state.decisions.elicitation().is_some() => " your answer? ".to_owned(),
+        (_, false, true) => format!(" your answer? {}: to your message ", key(Action::ToDraft)),
     }
 }

@@ -1,5 +1,6 @@
 //! The side panel: only the rows that can be seen are made.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -246,7 +247,7 @@ fn pin_word(state: PinState) -> &'static str {
 
 /// The latest warnings at the bottom, at most so many rows.
 fn warnings(state: &UiState, columns: usize, most: u16, look: Look<'_>) -> Vec<Line<'static>> {
-    let all: Vec<&Warning> = state.all_warnings().collect();
+    let all: Vec<Cow<'_, Warning>> = state.all_warnings().collect();
     if all.is_empty() || most < 3 {
         return Vec::new();
     }
@@ -262,7 +263,7 @@ fn warnings(state: &UiState, columns: usize, most: u16, look: Look<'_>) -> Vec<L
     ])];
     for warning in all {
         let message = text::line(&warning.message);
-        let line = format!("{}{message}", origin::of(warning));
+        let line = format!("{}{message}", origin::of(&warning));
         let mut block = super::wrapped(&line, columns, look.theme.text);
         if !warning.advice.is_empty() {
             let advice = format!("→ {}", text::line(&warning.advice));

@@ -145,7 +145,7 @@ fn pair(left: &str, right: &str, columns: usize, look: Look<'_>) -> Vec<Line<'st
 
 fn warnings(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let rows: Vec<_> =
-        state.all_warnings().flat_map(|warning| self::warning(warning, columns, look)).collect();
+        state.all_warnings().flat_map(|warning| self::warning(&warning, columns, look)).collect();
     if rows.is_empty() { vec![Line::styled("No warnings.", look.theme.good)] } else { rows }
 }
 
