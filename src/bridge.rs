@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Outcome, Question,
-    QuestionId, ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
+    ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
+    ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -38,6 +39,13 @@ pub enum Op {
         /// Whether to go on.
         go_on: bool,
     },
+    /// The answer to a server's question.
+    Reply {
+        /// Which question.
+        elicitation: ElicitationId,
+        /// The answer.
+        reply: ElicitationReply,
+    },
     /// Cancels the turn: model stream and calls stop, pending approvals are denied.
     Interrupt,
     /// Connects a server again now, or all failed ones.
@@ -61,6 +69,23 @@ pub enum Op {
         arguments: Arc<serde_json::Map<String, serde_json::Value>>,
         /// Whether asking is answered already.
         consent: bool,
+    },
+    /// The same with consent, and without checking the arguments by the tool's schema: whoever
+    /// tests a server wants to see what *it* does with them.
+    CallUnchecked {
+        /// Which tool.
+        tool: ToolId,
+        /// With what.
+        arguments: Arc<serde_json::Map<String, serde_json::Value>>,
+    },
+    /// Asks a server something that changes nothing there; answered by [`Notice::Inquired`].
+    Inquire {
+        /// The face's own number for it.
+        inquiry: InquiryId,
+        /// Which server.
+        server: ServerName,
+        /// What is asked.
+        what: Inquiry,
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
@@ -159,10 +184,29 @@ pub enum Notice {
         /// Which.
         question: QuestionId,
     },
+    /// A server asks the user something. Oldest first; several may be open.
+    Elicited {
+        /// The question.
+        elicitation: Arc<Elicitation>,
+    },
+    /// A server's question is no longer open.
+    ElicitationClosed {
+        /// Which.
+        elicitation: ElicitationId,
+        /// Why: `answered`, `withdrawn`, `cancelled`, …
+        why: String,
+    },
     /// Servers or tools changed.
     CatalogChanged {
         /// The new snapshot.
         catalog: Arc<Catalog>,
+    },
+    /// The answer to [`Op::Inquire`].
+    Inquired {
+        /// Which.
+        inquiry: InquiryId,
+        /// What was found, or why nothing.
+        answer: Arc<Result<Found, InquiryFault>>,
     },
     /// The size of the next request changed.
     ContextChanged {

@@ -7,8 +7,12 @@
 pub mod approval;
 pub mod call;
 pub mod catalog;
+pub mod elicitation;
+pub mod inquiry;
 pub mod model;
 pub mod name;
+pub mod prompt;
+pub mod resource;
 pub mod server;
 pub mod tool;
 pub mod turn;
@@ -17,7 +21,15 @@ pub mod warning;
 pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
 pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
+pub use elicitation::{
+    Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
+};
+pub use inquiry::{
+    Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Listing,
+};
 pub use name::{ModelName, ServerName, ToolId, ToolName};
+pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptText};
+pub use resource::{Resource, ResourcePart, ResourceTemplate};
 pub use server::{Era, ServerState, Stage};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
 pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};

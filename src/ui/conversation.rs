@@ -114,6 +114,9 @@ impl Conversation {
             | Notice::AskClosed { .. }
             | Notice::Questioned { .. }
             | Notice::QuestionClosed { .. }
+            | Notice::Elicited { .. }
+            | Notice::ElicitationClosed { .. }
+            | Notice::Inquired { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true
