@@ -1,5 +1,6 @@
 //! Servers that ask the user something in the middle of a call.
 
+mod command;
 mod legacy;
 mod modern;
 

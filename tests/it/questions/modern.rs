@@ -40,7 +40,7 @@ fn asking(state: Option<&'static str>) -> impl Fn(&Recorded) -> Reply + Send + S
     }
 }
 
-async fn asks(state: Option<&'static str>) -> Server {
+pub(super) async fn asks(state: Option<&'static str>) -> Server {
     Server::start(asking(state)).await
 }
 
