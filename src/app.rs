@@ -3,6 +3,7 @@
 //! Draws only when something changed, at most every 16 ms; no timer runs when nothing moves. The
 //! drawing arm stands above the message arm: a fast model must not starve the screen.
 
+mod browser;
 mod carry;
 mod editor;
 mod welcome;

@@ -70,6 +70,14 @@ pub enum Op {
         /// Whether asking is answered already.
         consent: bool,
     },
+    /// The same with consent, and without checking the arguments by the tool's schema: whoever
+    /// tests a server wants to see what *it* does with them.
+    CallUnchecked {
+        /// Which tool.
+        tool: ToolId,
+        /// With what.
+        arguments: Arc<serde_json::Map<String, serde_json::Value>>,
+    },
     /// Asks a server something that changes nothing there; answered by [`Notice::Inquired`].
     Inquire {
         /// The face's own number for it.

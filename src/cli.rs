@@ -117,7 +117,7 @@ pub enum LogLevel {
     Info,
     /// Why it happened
     Debug,
-    /// Bodies too, redacted
+    /// What is sent too, redacted and cut
     Trace,
 }
 
@@ -202,6 +202,9 @@ pub struct Tools {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// With --json: each tool's input and output schema too, as the server gave them
+    #[arg(long, requires = "json")]
+    pub schemas: bool,
     /// Say which rule decides about a tool and where it is written
     #[arg(long, value_name = "TOOL")]
     pub explain: Option<String>,
@@ -221,6 +224,9 @@ pub struct Call {
     /// Arguments as a JSON object: the text itself, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub args: Option<String>,
+    /// Send the arguments without checking them by the tool's schema, to see what the server does
+    #[arg(long)]
+    pub unchecked: bool,
     /// Answer for a form that the server asks for meanwhile: a field and its value; without one, and
     /// with a terminal, it is asked there
     #[arg(long, value_name = "KEY=JSON")]

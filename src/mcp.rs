@@ -13,6 +13,7 @@ pub mod fault;
 pub mod headers;
 pub mod http;
 pub mod lifecycle;
+pub mod memory;
 pub mod model;
 pub mod paging;
 pub mod retry;
@@ -28,9 +29,9 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault,
-    Outcome, Progress, ServerConnection, ServerName, ServerState, Stage, ToolDefinition, ToolName,
-    Warning,
+    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
+    InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
+    ToolDefinition, ToolName, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -55,6 +56,8 @@ pub struct ServerSpec {
     pub answering: Answering,
     /// Time limits.
     pub limits: Limits,
+    /// The era it spoke when it was last reached (E5); `None` where it has to be probed.
+    pub remembered: Option<Era>,
 }
 
 /// Time limits of one server.

@@ -26,6 +26,7 @@ pub async fn run(common: &Common, options: &cli::Call) -> Result<Exit, Stop> {
     launch.setup.answering = answerer.answering();
     let only = named_server(&launch, &options.tool);
     launch.setup.only = only.clone().map(|name| vec![name]);
+    launch.setup.conversation = false;
     let services = launch.accompaniment();
     Launch::accompany(services, async {
         let mut program = Headless::start(&launch);
@@ -61,8 +62,12 @@ async fn one_call(
     let tool = resolve::resolve(&program.catalog, &options.tool)?;
     usable(&program.catalog, &tool)?;
     let arguments = arguments(&tool, given, &options.arguments)?;
-    let op =
-        Op::CallDirect { tool: tool.id.clone(), arguments: Arc::new(arguments), consent: true };
+    let arguments = Arc::new(arguments);
+    let op = if options.unchecked {
+        Op::CallUnchecked { tool: tool.id.clone(), arguments }
+    } else {
+        Op::CallDirect { tool: tool.id.clone(), arguments, consent: true }
+    };
     program.send(op).await?;
     let (outcome, duration) = tokio::select! {
         settled = settled(program, answerer, &tool) => settled?,

@@ -27,8 +27,8 @@ pub fn line(value: &Value) -> String {
     text
 }
 
-/// `tools --json`.
-pub fn tools(catalog: &Catalog, only: Option<&ServerName>) -> Value {
+/// `tools --json`, with `--schemas` or without.
+pub fn tools(catalog: &Catalog, only: Option<&ServerName>, schemas: bool) -> Value {
     let servers = || {
         catalog.servers.iter().filter(move |server| only.is_none_or(|name| server.name == *name))
     };
@@ -41,14 +41,14 @@ pub fn tools(catalog: &Catalog, only: Option<&ServerName>) -> Value {
     let general = catalog.warnings.iter().filter(|_| only.is_none());
     let warned = general.chain(servers().flat_map(|server| &server.warnings));
     json!({
-        "tools": servers().flat_map(|server| &server.tools).map(|tool| self::tool(tool)).collect::<Vec<_>>(),
+        "tools": servers().flat_map(|server| &server.tools).map(|tool| self::tool(tool, schemas)).collect::<Vec<_>>(),
         "filtered": filtered.collect::<Vec<_>>(),
         "warnings": warned.map(warning).collect::<Vec<_>>(),
     })
 }
 
-fn tool(tool: &Tool) -> Value {
-    json!({
+fn tool(tool: &Tool, schemas: bool) -> Value {
+    let mut shape = json!({
         "server": tool.id.server,
         "name": tool.id.tool,
         "modelName": tool.model_name,
@@ -57,7 +57,13 @@ fn tool(tool: &Tool) -> Value {
         "tokens": tool.tokens,
         "pin": tool.pin,
         "pinState": pin_state(tool.pin_state),
-    })
+    });
+    if let (true, Some(members)) = (schemas, shape.as_object_mut()) {
+        members.insert("inputSchema".to_owned(), Value::clone(&tool.definition.input_schema));
+        let output = tool.definition.output_schema.as_deref().cloned();
+        members.insert("outputSchema".to_owned(), output.unwrap_or_default());
+    }
+    shape
 }
 
 /// The word for how a definition compares with the remembered one.
@@ -141,7 +147,7 @@ pub fn reason(outcome: &Outcome) -> String {
         Outcome::Cancelled { sent: true } => "interrupted; it may have run".to_owned(),
         Outcome::Cancelled { sent: false } => "interrupted before it was sent".to_owned(),
         Outcome::Denied(DeniedBy::User { note }) => note.clone(),
-        Outcome::Denied(DeniedBy::Rule { rule }) => format!("denied by {rule}"),
+        Outcome::Denied(DeniedBy::Rule { rule }) => rule.clone(),
         Outcome::Denied(DeniedBy::Headless { rule }) => {
             format!("nobody is here to be asked; --allow '{rule}' would allow it")
         }

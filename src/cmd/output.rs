@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::domain::{Source, Warning};
+use crate::domain::{Server, ServerState, Source, Warning};
 use crate::text::{self, Shown};
 
 /// What a word means; the terminal's palette decides how that looks.
@@ -131,6 +131,20 @@ fn line(paint: Paint, cells: &[Cell], widths: &[usize]) -> String {
     out
 }
 
+/// How a server stands, as the end of a sentence that names it: `files failed: refused`.
+pub fn stands(server: &Server) -> String {
+    let word = match &server.state {
+        ServerState::NeedsAuth { .. } | ServerState::Failed { .. } => "",
+        ServerState::Connecting
+        | ServerState::Ready
+        | ServerState::Degraded { .. }
+        | ServerState::Disabled { .. } => "is ",
+    };
+    let reason = server.state.reason();
+    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    format!("{} {word}{}{because}", server.name, server.state.word())
+}
+
 /// A warning as lines for people, its advice below.
 pub fn warning(paint: Paint, warning: &Warning) -> String {
     let origin = text::line(&source(&warning.source));
@@ -159,8 +173,9 @@ pub fn source(source: &Source) -> String {
 /// Writes to standard output.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
+    })
 }
 
 /// Writes a line to standard error. There is nobody to tell if that fails.

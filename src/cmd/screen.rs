@@ -29,7 +29,7 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
                 first::Way::End(exit) => return Ok(exit),
             }
         }
-        launch.setup.resume = history;
+        (launch.setup.session, launch.setup.resume) = history.unzip();
         show(launch, prompt).await
     })
 }

@@ -45,15 +45,16 @@ pub fn run(what: &cli::Sessions) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-/// The messages to go on with, as `--resume` and `--continue` ask for.
-pub fn resumed(which: &cli::Resume) -> Result<Option<Vec<Message>>, Stop> {
+/// The session to go on with and its messages, as `--resume` and `--continue` ask for.
+pub fn resumed(which: &cli::Resume) -> Result<Option<(SessionId, Vec<Message>)>, Stop> {
     let wanted = match (&which.resume, which.r#continue) {
         (None, false) => return Ok(None),
         (None, true) => latest()?,
         (Some(None), _) => choose()?,
         (Some(Some(start)), _) => store::find(&directory()?, start)?,
     };
-    Ok(Some(store::read(&directory()?, &wanted)?.messages()))
+    let messages = store::read(&directory()?, &wanted)?.messages();
+    Ok(Some((wanted, messages)))
 }
 
 fn latest() -> Result<SessionId, Stop> {
@@ -95,7 +96,7 @@ fn directory() -> Result<PathBuf, Stop> {
             "there is no home directory, so there are no conversations: set HOME or MINI_ME_HOME.",
         )
     })?;
-    Ok(store::directory(&paths.data))
+    Ok(paths.sessions_dir())
 }
 
 impl From<SessionError> for Stop {

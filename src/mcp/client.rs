@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use super::era::Refusal;
 use super::exchange::{Ask, Dialect, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
-use crate::domain::{Era, ServerState, Source, Warning};
+use crate::domain::{Era, ServerState, Source, Stage, Warning};
 use call::Request;
 use connect::{Failed, Found};
 use shared::{Link, Shared};
@@ -55,7 +55,7 @@ pub async fn run(
         outbox: VecDeque::new(),
         connecting: false,
         listing: Listing::Idle,
-        era: None,
+        era: spec.remembered,
         listed: false,
         attempts: 0,
         retry_at: None,
@@ -176,6 +176,16 @@ impl Actor {
     fn upcall(&mut self, upcall: Upcall) {
         match upcall {
             Upcall::ToolsChanged => self.refresh_soon(),
+            Upcall::ToolsAnnounced => {
+                let link = self.link.borrow().clone();
+                if matches!(&link, Link::Up(conn) if !conn.announces_changes()) {
+                    self.breach(
+                        "tells of changes to its tools without having declared listChanged",
+                        "",
+                    );
+                }
+                self.refresh_soon();
+            }
             Upcall::Post(message, dialect) => self.post(message, dialect),
             Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
             Upcall::Asked(question) => {
@@ -348,7 +358,13 @@ impl Actor {
         self.take_list(found.list);
     }
 
-    fn stages(&mut self, stages: Vec<(crate::domain::Stage, Duration)>) {
+    fn breach(&mut self, breach: &'static str, detail: &str) {
+        if let Some(warning) = self.shared.peer.breach(breach, detail) {
+            self.tell(ServerEventKind::Warned(warning));
+        }
+    }
+
+    fn stages(&mut self, stages: Vec<(Stage, Duration)>) {
         for (stage, took) in stages {
             self.tell(ServerEventKind::Stage { stage, took });
         }
@@ -357,6 +373,9 @@ impl Actor {
     fn take_list(&mut self, list: connect::List) {
         self.listed = true;
         self.shared.set_tools(&list.tools);
+        for (breach, tool) in list.breaches {
+            self.breach(breach, &tool);
+        }
         if let Some(why) = list.cut {
             let source = Source::Server(self.shared.peer.server.clone());
             let message = format!("Its list of tools was cut: {why}.");
@@ -392,6 +411,10 @@ impl Actor {
                 (ServerState::NeedsAuth { reason: reason.clone() }, reason, None)
             }
             Failed::Refused(Refusal { stage, reason, retry }, after) => {
+                if stage >= Stage::Http && !self.listed {
+                    // E5: what was remembered may be why.
+                    self.era = None;
+                }
                 let again = retry.then_some(after);
                 let state = if self.listed && retry {
                     ServerState::Degraded { reason: reason.clone() }

@@ -23,7 +23,7 @@ use super::fault::Fault;
 use super::http::{Http, Response, Verb};
 use super::model::question::Asked;
 use super::{ServerEvent, ServerEventKind, ServerSpec, headers, model};
-use crate::domain::{CallId, Era, ServerName, Source, Stage, Warning};
+use crate::domain::{CallId, Era, ServerName, Stage, Warning};
 use crate::jsonrpc::{self, Id};
 
 use hear::Body;
@@ -36,14 +36,19 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
+/// Longest detail of a conformance warning, in bytes.
+const DETAIL_LIMIT: usize = 400;
+
 /// Room for what streams tell the actor; a stream waits when it is full.
 pub(super) const UPCALLS: usize = 64;
 
 /// What a stream tells the actor.
 #[derive(Debug)]
 pub(super) enum Upcall {
-    /// The list of tools changed.
+    /// The list of tools may have changed.
     ToolsChanged,
+    /// The server says that it has changed.
+    ToolsAnnounced,
     /// This message has to be posted beside everything else.
     Post(Value, Dialect),
     /// This has to be asked beside everything else; nobody waits for the answer.
@@ -176,7 +181,7 @@ pub(super) struct Peer {
     elsewhere: Mutex<HashMap<u64, oneshot::Sender<Body>>>,
     events: mpsc::Sender<ServerEvent>,
     upcalls: mpsc::Sender<Upcall>,
-    remarked: Mutex<HashSet<String>>,
+    remarked: Mutex<HashSet<&'static str>>,
     cache: Mutex<Cache>,
 }
 
@@ -257,8 +262,14 @@ impl Peer {
         self.tell(ServerEventKind::Latency(head)).await;
         let session = response.header(SESSION.as_str()).cloned();
         let mut hearing = Hearing::new(ask.id, ask.call, dialect.clone());
-        let reading = answer::read(self, &mut hearing, response, ask.silence);
-        Ok(Answered { result: reading.await?, session, head })
+        let read = answer::read(self, &mut hearing, response, ask.silence).await;
+        // Before there is an agreement, an odd answer is no breach: it may be no MCP server at all.
+        if let (Err(Fault::Odd { reason }), false) =
+            (&read, matches!(ask.method, "server/discover" | "initialize"))
+        {
+            self.remark("answers a request with what is no answer", reason).await;
+        }
+        Ok(Answered { result: read?, session, head })
     }
 
     /// Posts a notification or an answer of ours. Any success acknowledges it; its body is not
@@ -319,16 +330,19 @@ impl Peer {
         }
     }
 
-    /// A conformance warning, once for each kind.
-    pub(super) async fn remark(&self, what: &str) {
-        let new =
-            self.remarked.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned());
-        if new {
-            let message = format!("The server {what}.");
-            let advice = "It works all the same; its makers may want to know.";
-            let source = Source::Server(self.server.clone());
-            self.tell(ServerEventKind::Warned(Warning::new(source, message, advice))).await;
+    /// A conformance warning, once for each kind of breach; `detail` says more of this one.
+    pub(super) async fn remark(&self, breach: &'static str, detail: &str) {
+        if let Some(warning) = self.breach(breach, detail) {
+            self.tell(ServerEventKind::Warned(warning)).await;
         }
+    }
+
+    /// The warning of [`Self::remark`], where it is the first of its kind.
+    pub(super) fn breach(&self, breach: &'static str, detail: &str) -> Option<Warning> {
+        let new = self.remarked.lock().unwrap_or_else(PoisonError::into_inner).insert(breach);
+        let detail = self.http.scrub(model::cut(detail, DETAIL_LIMIT));
+        let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
+        new.then(|| Warning::conformance(&self.server, &format!("{breach}{detail}")))
     }
 
     /// Body and headers of a request.

@@ -121,13 +121,14 @@ impl Conductor {
     fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
         let started = self.records.begin(resumed);
         self.outbox.push(started);
-        self.hub.connect_all();
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.recall_eras().await;
+        self.hub.connect_all();
         self.recall_pins().await;
         loop {
             let due = self.hub.due();
@@ -152,6 +153,16 @@ impl Conductor {
             }
         }
         self.end(ears, notices).await;
+    }
+
+    /// Reads which eras the servers spoke: connecting begins with it, the first snapshot does not
+    /// wait for it.
+    async fn recall_eras(&mut self) {
+        let Some(paths) = self.paths.clone() else { return };
+        let reading = tokio::task::spawn_blocking(move || store::read_eras(&paths));
+        if let Ok(eras) = reading.await {
+            self.hub.recall_eras(eras);
+        }
     }
 
     /// Reads the pins. They may be many and no list is compared before, so the first snapshot does
@@ -187,6 +198,9 @@ impl Conductor {
             }
             Op::CallDirect { tool, arguments, consent } => {
                 self.drive(Event::CallDirect { tool, arguments, consent });
+            }
+            Op::CallUnchecked { tool, arguments } => {
+                self.drive(Event::CallUnchecked { tool, arguments });
             }
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
@@ -267,8 +281,15 @@ impl Conductor {
         let catalog = self.hub.snapshot(self.agent.policy());
         self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.drive(Event::CatalogChanged { catalog });
+        self.save_pins();
+    }
+
+    fn save_pins(&mut self) {
         if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
             self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
+        }
+        if let (Some(eras), Some(paths)) = (self.hub.take_era_changes(), self.paths.clone()) {
+            self.on_disk(move || store::merge_eras(&paths, &eras));
         }
     }
 
@@ -379,6 +400,8 @@ impl Conductor {
         // The first asks what runs to stop, the second does not wait for it.
         self.drive(Event::Interrupted);
         self.drive(Event::Interrupted);
+        // What was allowed a moment ago, with no catalog shown since.
+        self.save_pins();
         self.send_waiting(&notices);
         self.hub.shut_down();
         if let Some((_, cancel)) = self.model.take() {

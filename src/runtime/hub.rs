@@ -6,7 +6,7 @@
 mod link;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -22,6 +22,7 @@ use crate::bridge::Target;
 use crate::domain::{
     CallId, Catalog, Elicitation, ElicitationId, Progress, ServerName, ServerState, ToolId, Warning,
 };
+use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::Pins;
@@ -39,6 +40,8 @@ pub(super) struct Hub {
     events: mpsc::Sender<Heard>,
     clients: u64,
     pins: Pinboard,
+    eras: Eras,
+    era_changes: Changes,
     tasks: Tasks,
 }
 
@@ -93,6 +96,8 @@ impl Hub {
             events,
             clients: 0,
             pins: Pinboard::default(),
+            eras: Eras::default(),
+            era_changes: Changes::new(),
             tasks,
         }
     }
@@ -100,6 +105,15 @@ impl Hub {
     /// Takes in the pins of earlier runs, before any list is compared with them.
     pub(super) fn recall(&mut self, pins: Pins) {
         self.pins = Pinboard::new(pins);
+    }
+
+    /// Takes in the eras of earlier runs; before any server is connected.
+    pub(super) fn recall_eras(&mut self, eras: Eras) {
+        self.eras = eras;
+        let now = since_1970();
+        for spec in self.links.iter_mut().filter_map(|link| link.spec.as_mut()) {
+            spec.remembered = self.eras.recall(spec, now);
+        }
     }
 
     /// Connects every server that is not off.
@@ -182,8 +196,21 @@ impl Hub {
             }
         };
         match said {
-            ServerEventKind::State(state) => link.state = state,
-            ServerEventKind::Connected(connection) => link.connection = Some(connection),
+            ServerEventKind::State(state) => {
+                if let Some(key) = link.forget_era(&state) {
+                    self.era_changes.insert(key, None);
+                }
+                link.state = state;
+            }
+            ServerEventKind::Connected(connection) => {
+                let learnt = link
+                    .learn_era(&connection)
+                    .and_then(|spec| self.eras.learnt(spec, &connection, since_1970()));
+                if let Some((key, seen)) = learnt {
+                    self.era_changes.insert(key, Some(seen));
+                }
+                link.connection = Some(connection);
+            }
             ServerEventKind::Warned(warning) => link.warn(warning),
             ServerEventKind::Latency(took) => link.add_latency(took),
             ServerEventKind::Progress { call, progress } => {
@@ -276,6 +303,12 @@ impl Hub {
         self.pins.take_changes()
     }
 
+    /// Changes of remembered eras since they were last asked for.
+    pub(super) fn take_era_changes(&mut self) -> Option<Changes> {
+        self.eras.apply(&self.era_changes);
+        (!self.era_changes.is_empty()).then(|| std::mem::take(&mut self.era_changes))
+    }
+
     /// Asks every client to end in order.
     pub(super) fn shut_down(&mut self) {
         for link in &mut self.links {
@@ -284,4 +317,9 @@ impl Hub {
             }
         }
     }
+}
+
+/// The time of day, for what outlives the run.
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -1,6 +1,7 @@
 //! What the screen remembers.
 
 pub mod approval;
+pub mod form;
 pub mod input;
 pub mod page;
 pub mod palette;
@@ -17,7 +18,7 @@ use ratatui::layout::Rect;
 use super::conversation::Conversation;
 use super::keymap::Place;
 use crate::config::{Notify, ThemeName, UiConfig};
-use crate::domain::{Catalog, ToolId, Warning};
+use crate::domain::{CallId, Catalog, ToolId, Warning};
 use approval::Decisions;
 use input::Composer;
 use page::Page;
@@ -151,6 +152,8 @@ pub struct UiState {
     pub quit_until: Option<Instant>,
     /// The latest calls of each tool: how they ended and how long they took, newest first.
     pub calls: HashMap<ToolId, VecDeque<(&'static str, Duration)>>,
+    /// The tools of calls that are not settled.
+    pub running: HashMap<CallId, ToolId>,
     /// Where the transcript of this conversation is.
     pub transcript: Option<PathBuf>,
     /// Where things were drawn last.
@@ -179,6 +182,7 @@ impl UiState {
             attended: true,
             quit_until: None,
             calls: HashMap::new(),
+            running: HashMap::new(),
             transcript: None,
             drawn: Drawn::default(),
         }
@@ -208,6 +212,7 @@ impl UiState {
     /// The place whose keys work now.
     pub fn place(&self) -> Place {
         match (self.decisions.visible() && !self.decisions.in_draft, self.focus) {
+            (true, _) if self.decisions.elicitation().is_some() => Place::Form,
             (true, _) => Place::Dialog,
             (false, Focus::Input) => Place::Input,
             (false, Focus::Panel) => Place::Panel,

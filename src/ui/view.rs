@@ -1,12 +1,15 @@
 //! Draws one frame. Splits the screen and delegates; remembers where things are, for the mouse.
 
 mod approval;
+mod elicit;
+mod fields;
 mod form;
 mod input;
 mod page;
 mod palette;
 mod panel;
 mod status;
+mod strict;
 mod subject;
 mod tool;
 
@@ -171,13 +174,13 @@ fn facts(
     rows
 }
 
-/// A count with a unit that keeps it short: `950`, `12.3k`, `1.2M`.
+/// A count with a unit that keeps it short: `950`, `2.3k`, `32k`, `1.2M`.
 fn short(count: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit / (unit / 10));
     match count {
         0..1_000 => count.to_string(),
-        1_000..100_000 => format!("{}k", tenths(1_000)),
-        100_000..1_000_000 => format!("{}k", count / 1_000),
+        1_000..10_000 => format!("{}k", tenths(1_000)),
+        10_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{}M", tenths(1_000_000)),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::rig::*;
 use crate::agent::{Effect, Event};
 use crate::bridge::Notice;
-use crate::domain::{Answer, Message, ToolId};
+use crate::domain::{Answer, Catalog, Message, PinState, ServerState, ToolId};
 use crate::permission::Pattern;
 
 const NOTHING: [&str; 0] = [];
@@ -228,6 +228,24 @@ fn a_direct_call_passes_the_same_door() {
 }
 
 #[test]
+fn arguments_of_an_unchecked_call_are_sent_as_they_are_and_a_rule_still_denies() {
+    let mut rig = rig();
+    let arguments = Arc::new(object(json!({"q": null})));
+    let unchecked = |server: &str| Event::CallUnchecked {
+        tool: ToolId::new(server, "picky"),
+        arguments: Arc::clone(&arguments),
+    };
+    let checked = Event::CallDirect {
+        tool: ToolId::new("asks", "picky"),
+        arguments: Arc::clone(&arguments),
+        consent: true,
+    };
+    assert_eq!(rig.does(checked), ["1 invalid arguments"]);
+    assert_eq!(rig.does(unchecked("asks")), ["2 running", "run 2 {\"q\":null}"]);
+    assert_eq!(rig.does(unchecked("closed")), ["3 denied"]);
+}
+
+#[test]
 fn a_deny_rule_beats_consent_and_grants() {
     let mut rig = rig();
     ask_one(&mut rig);
@@ -246,4 +264,20 @@ fn every_decision_and_outcome_is_audited() {
     assert_eq!(audits(&effects), ["2 denied by deny: the server's own mode", "2 denied"]);
     let effects = rig.all(direct("free", false));
     assert_eq!(audits(&effects), ["3 allowed by auto: the server's own mode"]);
+}
+
+#[test]
+fn without_a_person_a_changed_definition_is_denied_and_no_rule_is_said_to_help() {
+    let mut rig = headless();
+    let mut tool = tool("asks", "one", "other pin");
+    tool.pin_state = PinState::Changed;
+    let mut server = server("asks", ServerState::Ready, "pin");
+    server.tools = vec![Arc::new(tool)];
+    let catalog = Arc::new(Catalog::new(vec![server], Vec::new(), 2));
+    rig.does(Event::CatalogChanged { catalog });
+    rig.does(submit("go"));
+    let call = wants("k", "asks_one", json!({}));
+    rig.does(says(1, crate::domain::model::ModelEvent::Call(call)));
+    let told = rig.told(finish(1, crate::domain::model::Finish::ToolCalls));
+    assert!(told.contains("definition changed") && !told.contains("--allow"), "{told}");
 }

@@ -31,6 +31,15 @@ pub(super) struct List {
     pub(super) tools: Vec<Listed>,
     pub(super) dropped: Vec<(String, String)>,
     pub(super) cut: Option<String>,
+    /// What it does that the protocol does not allow, and where.
+    pub(super) breaches: Vec<(&'static str, String)>,
+}
+
+impl List {
+    /// The list of a server without tools.
+    fn empty() -> Self {
+        Self { tools: Vec::new(), dropped: Vec::new(), cut: None, breaches: Vec::new() }
+    }
 }
 
 /// How a listing ended.
@@ -135,7 +144,13 @@ async fn negotiate(
                 model::initialize_params(version, shared.peer.desk.answering),
             ),
             Step::Initialized(agreed) => {
-                let dialect = dialect_of(agreed, session.take());
+                let given = session.take();
+                let odd = given.is_some();
+                let dialect = dialect_of(agreed, given);
+                if odd && dialect.session.is_none() {
+                    let breach = "gives an MCP session id with characters that none may have";
+                    shared.peer.remark(breach, "").await;
+                }
                 let notice = jsonrpc::notification("notifications/initialized", &Value::Null);
                 let told = shared.peer.post(&dialect, &notice).await;
                 told.map_err(|fault| Failed::at(Stage::Negotiate, fault))?;
@@ -247,14 +262,14 @@ async fn list(
 ) -> ListOutcome {
     // G3; a server that names no capability at all is asked all the same.
     if !capabilities.is_empty() && !capabilities.contains_key("tools") {
-        return Ok(List { tools: Vec::new(), dropped: Vec::new(), cut: None });
+        return Ok(List::empty());
     }
     match walk(shared, dialect).await {
         Err((Fault::Rpc { error, .. }, true)) if error.code == code::INVALID_PARAMS => {
             walk(shared, dialect).await.map_err(|(fault, _)| fault)
         }
         Err((Fault::Rpc { error, .. }, false)) if error.code == code::METHOD_NOT_FOUND => {
-            Ok(List { tools: Vec::new(), dropped: Vec::new(), cut: None })
+            Ok(List::empty())
         }
         other => other.map_err(|(fault, _)| fault),
     }
@@ -281,9 +296,14 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),
             After::End => break None,
+            After::Repeats => {
+                let breach = "gives the same page cursor twice, so that its list of tools was cut";
+                list.breaches.push((breach, String::new()));
+                break None;
+            }
             After::Stop(why) => break Some(why),
         }
     };
-    let ToolList { tools, dropped, .. } = list;
-    Ok(List { tools, dropped, cut })
+    let ToolList { tools, dropped, breaches, .. } = list;
+    Ok(List { tools, dropped, cut, breaches })
 }

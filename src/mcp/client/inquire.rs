@@ -221,7 +221,7 @@ async fn all<T: Item>(
     };
     let (list, fresh, weight) = walked.map_err(|(fault, _)| fault)?;
     for remark in &list.remarks {
-        shared.peer.remark(&format!("gives a list that is not as it should be: {remark}")).await;
+        shared.peer.remark("gives a list that is not as it should be", remark).await;
     }
     Ok(Answered { found: found(list), fresh, weight })
 }
@@ -258,6 +258,7 @@ async fn walk<T: Item>(
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),
             After::End => break items.full(),
+            After::Repeats => break Some("the server gave the same page cursor twice".to_owned()),
             After::Stop(why) => break Some(why),
         }
     };

@@ -26,8 +26,10 @@ pub(super) async fn checked(shared: &Shared, tool: &ToolName, outcome: Outcome) 
         let remark = format!("The structured result does not fit the tool's outputSchema: {fault}");
         output.remarks.push(remark);
         let tool = cut(tool.as_str(), 200);
-        let what = format!("gives results of {tool} that do not fit the outputSchema of that tool");
-        shared.peer.remark(&what).await;
+        shared
+            .peer
+            .remark("gives results that do not fit the outputSchema of their tool", tool)
+            .await;
     }
     Outcome::Ok(output)
 }

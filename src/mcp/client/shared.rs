@@ -39,9 +39,14 @@ impl Conn {
     /// Whether the server may have something to say outside its answers: a legacy one always
     /// (T6), a modern one where it tells of changes (U1).
     pub(super) fn may_be_listened_to(&self) -> bool {
+        self.dialect.era == Era::Legacy || self.announces_changes()
+    }
+
+    /// Whether it declared that it tells of changes to its tools.
+    pub(super) fn announces_changes(&self) -> bool {
         let tools = self.capabilities.get("tools");
         let changes = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool);
-        self.dialect.era == Era::Legacy || changes == Some(true)
+        changes == Some(true)
     }
 
     /// The connection as the catalog shows it.

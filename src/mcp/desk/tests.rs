@@ -20,6 +20,7 @@ fn desk() -> Desk {
         ca_pem: None,
         answering: Answering::Everything,
         limits: Limits { discovery: second, silence: second, call: second },
+        remembered: None,
     })
 }
 

@@ -43,7 +43,7 @@ impl Hearing {
                 return Some(Err(reason));
             }
             Message::Invalid { reason, .. } => {
-                peer.remark(&format!("sends messages that are none ({reason})")).await;
+                peer.remark("sends messages that are none", &reason).await;
             }
             Message::Notification { method, params } => self.notice(peer, &method, &params).await,
             Message::Request { id, method, params } => {
@@ -58,7 +58,7 @@ impl Hearing {
     async fn response(&self, peer: &Peer, id: &Value, body: Body) -> Option<Body> {
         if self.id != 0 && jsonrpc::answers(id, self.id) {
             if id.is_string() {
-                peer.remark("gives ids back as text where they were numbers").await;
+                peer.remark("gives ids back as text where they were numbers", "").await;
             }
             return Some(body);
         }
@@ -73,7 +73,7 @@ impl Hearing {
         match method {
             "notifications/progress" => self.progressed(peer, params).await,
             "notifications/message" => self.logged(peer, params).await,
-            "notifications/tools/list_changed" => peer.up(Upcall::ToolsChanged).await,
+            "notifications/tools/list_changed" => peer.up(Upcall::ToolsAnnounced).await,
             // C4
             "notifications/prompts/list_changed" => peer.cache().forget(Stale::Prompts),
             "notifications/resources/list_changed" => peer.cache().forget(Stale::Resources),
@@ -96,6 +96,9 @@ impl Hearing {
         let Some(call) = self.call.filter(|_| ours) else { return };
         // Values must rise; one that does not is taken for the last.
         let done = params.get("progress").and_then(Value::as_f64).unwrap_or_default();
+        if done < self.progress.done {
+            peer.remark("reports progress that goes back", "").await;
+        }
         self.progress.done = done.max(self.progress.done);
         if let Some(total) = params.get("total").and_then(Value::as_f64) {
             self.progress.total = Some(total);
@@ -128,8 +131,8 @@ impl Hearing {
     /// may not ask.
     async fn request(&self, peer: &Peer, id: Id, method: &str, params: &Value) {
         if self.dialect.era == Era::Modern {
-            peer.remark("sends requests on a stream where it may not; they cannot be answered")
-                .await;
+            let breach = "sends requests on a stream where it may not; they cannot be answered";
+            peer.remark(breach, method).await;
             return;
         }
         let refuse = |why| jsonrpc::error(&id, code::METHOD_NOT_FOUND, why);
@@ -163,7 +166,7 @@ impl Hearing {
                 }
                 Admission::Repeated => return,
                 Admission::Full => {
-                    peer.remark("asks the user more at once than can be put").await;
+                    peer.remark("asks the user more at once than can be put", "").await;
                     let answer = question::answer(&ElicitationReply::Cancel);
                     Upcall::Post(jsonrpc::result(&id, &answer), self.dialect.clone())
                 }

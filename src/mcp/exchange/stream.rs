@@ -176,7 +176,7 @@ async fn take(
         Ok(messages) => messages,
         Err(fault) => {
             // S9: one broken event costs that event.
-            peer.remark(&format!("sends events that are no JSON ({fault})")).await;
+            peer.remark("sends events that are no JSON", &fault.to_string()).await;
             return Ok(ControlFlow::Continue(()));
         }
     };
@@ -206,10 +206,11 @@ async fn leftover(
     if jsonrpc::decode(data.as_bytes()).is_err() {
         return Ok(None);
     }
-    let event = SseEvent { event: "message".to_owned(), data, id: String::new(), retry: None };
+    let event = SseEvent { event: "message".into(), data, id: String::new(), retry: None };
     match take(peer, hearing, &event).await? {
         ControlFlow::Break(body) => {
-            peer.remark("closes its streams without the empty line that ends the last event").await;
+            let breach = "closes its streams without the empty line that ends the last event";
+            peer.remark(breach, "").await;
             Ok(Some(body))
         }
         ControlFlow::Continue(()) => Ok(None),

@@ -8,10 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerConfig;
 use crate::domain::{
-    ElicitationId, Mode, Server, ServerConnection, ServerName, ServerState, Source, ToolName,
-    Warning,
+    ElicitationId, Mode, Server, ServerConnection, ServerName, ServerState, Source, Stage,
+    ToolName, Warning,
 };
-use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
+use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, memory};
 use crate::runtime::assemble::{Assembled, Input, Listed};
 use crate::runtime::spec;
 use crate::runtime::tasks::Tasks;
@@ -33,7 +33,7 @@ pub(super) struct Link {
     pub(super) url: String,
     host: String,
     /// What its client starts with; absent where it must not be connected.
-    spec: Option<ServerSpec>,
+    pub(super) spec: Option<ServerSpec>,
     pub(super) state: ServerState,
     pub(super) connection: Option<ServerConnection>,
     pub(super) listed: Option<Vec<Listed>>,
@@ -164,6 +164,23 @@ impl Link {
             client.end(tasks);
         }
         self.state = ServerState::Disabled { reason: "switched off by you".to_owned() };
+    }
+
+    /// A connection was made: a later client begins with what was found. Gives back the spec.
+    pub(super) fn learn_era(&mut self, connection: &ServerConnection) -> Option<&ServerSpec> {
+        let spec = self.spec.as_mut()?;
+        spec.remembered = Some(connection.era);
+        Some(spec)
+    }
+
+    /// E5: a server that was reached and did not come to an agreement is probed the next time. The
+    /// key of what has to be forgotten, if anything was remembered.
+    pub(super) fn forget_era(&mut self, state: &ServerState) -> Option<String> {
+        let ServerState::Failed { stage: Stage::Http | Stage::Negotiate, .. } = state else {
+            return None;
+        };
+        let spec = self.spec.as_mut()?;
+        spec.remembered.take().map(|_| memory::key(spec))
     }
 
     pub(super) fn warn(&mut self, warning: Warning) {

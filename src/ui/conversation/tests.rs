@@ -135,6 +135,7 @@ fn tool(server: &str, name: &str, permission: Mode, tokens: u32) -> Arc<Tool> {
         }),
         pin: String::new(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission,
         disabled: false,
         tokens,

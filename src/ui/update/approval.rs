@@ -8,7 +8,7 @@ use std::time::Instant;
 use crossterm::event::KeyCode;
 use serde_json::{Map, Value};
 
-use super::{Press, form, global};
+use super::{Press, elicit, form, global};
 use crate::bridge::Op;
 use crate::domain::Answer;
 use crate::ui::intent::Intent;
@@ -18,8 +18,11 @@ use crate::ui::state::approval::{Choice, EDIT_LIMIT, Mode, Pending, PendingId, e
 use crate::ui::state::input::editor;
 
 pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
+    if state.decisions.elicitation().is_some() {
+        return elicit::key(state, keymap, press);
+    }
     match &state.decisions.mode {
-        Mode::Choose => choose(state, keymap, press),
+        Mode::Choose | Mode::Fill(_) => choose(state, keymap, press),
         Mode::ConfirmAlways => confirm(state, keymap, press),
         Mode::Note(_) => note(state, press),
         Mode::Edit(..) => edit(state, keymap, press),
@@ -37,14 +40,14 @@ fn choose(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     match state.decisions.current() {
         Some(Pending::Question(_)) => decide_question(state, action),
         Some(Pending::Approval(_)) => decide_call(state, action, press.at),
-        None => Vec::new(),
+        Some(Pending::Elicitation(_)) | None => Vec::new(),
     }
 }
 
-fn scrolled(state: &mut UiState, action: Action) -> bool {
+pub(super) fn scrolled(state: &mut UiState, action: Action) -> bool {
     let decisions = &mut state.decisions;
     let page = decisions.page.max(1);
-    let last = decisions.laid.rows.len().saturating_sub(decisions.page);
+    let last = decisions.laid.count.saturating_sub(decisions.page);
     decisions.scroll = match action {
         Action::DialogUp => decisions.scroll.saturating_sub(1),
         Action::DialogDown => decisions.scroll + 1,

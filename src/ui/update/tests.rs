@@ -105,6 +105,7 @@ fn tool(name: &str) -> Arc<Tool> {
         }),
         pin: "abc".to_owned(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Permission::Ask,
         disabled: false,
         tokens: 0,
@@ -581,6 +582,8 @@ fn nothing_wakes_an_idle_screen() {
     bench.armed();
     assert_eq!(bench.ui.state.next_wake(bench.now), None);
 }
+
+mod elicitation;
 
 /// Any key that a terminal can report.
 fn any_key() -> impl Strategy<Value = KeyEvent> {
