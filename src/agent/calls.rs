@@ -28,6 +28,8 @@ const EXCERPT: usize = 200;
 pub(super) enum Consent {
     /// The command line is the consent.
     Given,
+    /// The same, and the schema of the tool does not stand in the way.
+    Unchecked,
     /// Not yet.
     Open,
 }
@@ -207,7 +209,9 @@ impl Agent {
             }
         };
         self.insert(Arc::clone(&call), Some(Arc::clone(&tool)), now);
-        if let Err(message) = check(&tool.definition.input_schema, &call.arguments) {
+        if consent != Consent::Unchecked
+            && let Err(message) = check(&tool.definition.input_schema, &call.arguments)
+        {
             return self.settle(id, Outcome::InvalidArguments { message }, now);
         }
         let decision = self.policy.decide(&tool, &call.arguments, now);
@@ -215,7 +219,9 @@ impl Agent {
         match (decision.verdict, consent) {
             (Mode::Auto, _) => self.run(id, &why, now),
             (Mode::Deny, _) => self.deny(id, DeniedBy::Rule { rule: why.clone() }, &why, now),
-            (Mode::Ask, Consent::Given) => self.run(id, "user: command line", now),
+            (Mode::Ask, Consent::Given | Consent::Unchecked) => {
+                self.run(id, "user: command line", now);
+            }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
                 let rule = tool.id.to_string();
                 self.deny(id, DeniedBy::Headless { rule }, &format!("nobody to ask; {why}"), now);

@@ -2,7 +2,7 @@
 
 use super::Stop;
 use crate::domain::{Mode, ServerName};
-use crate::permission::{Pattern, Rule, RuleOrigin};
+use crate::permission::{Pattern, Rule};
 
 /// `--deny` and `--allow` as rules. Denials come first, so that they beat what is allowed.
 pub fn rules(allow: &[String], deny: &[String]) -> Result<Vec<(ServerName, Rule)>, Stop> {
@@ -19,16 +19,7 @@ fn rule(text: &str, permissions: Mode) -> Result<(ServerName, Rule), Stop> {
             "the rule `{text}` is not of the form server/tool. Original names, `*` allowed: `github/get_*`, `*/*`."
         )));
     };
-    let rule = Rule {
-        tool: Pattern(tool.to_owned()),
-        when: Vec::new(),
-        read_only: None,
-        permissions,
-        max_calls: None,
-        pin: None,
-        origin: RuleOrigin { file: None, line: None },
-    };
-    Ok((server.into(), rule))
+    Ok((server.into(), Rule::new(Pattern(tool.to_owned()), permissions)))
 }
 
 #[cfg(test)]

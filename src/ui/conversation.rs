@@ -116,6 +116,7 @@ impl Conversation {
             | Notice::QuestionClosed { .. }
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
+            | Notice::Inquired { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true
