@@ -140,16 +140,30 @@ pub struct Field {
     /// Whether the user changed anything.
     pub touched: bool,
     default: Option<Value>,
+    /// What a value is held to; none where anything fits that can be entered.
+    asked: Option<FormField>,
 }
 
 impl Field {
     pub(super) fn of_server(field: &FormField) -> Self {
         let texts = [&field.name, &field.label, &field.description].map(String::clone);
-        Self::new(texts, Kind::of(&field.kind), field.required, field.default.clone())
+        let new = Self::new(texts, Kind::of(&field.kind), field.required, field.default.clone());
+        Self { asked: Some(field.clone()), ..new }
     }
 
     pub(super) fn of_tool(parameter: Parameter) -> Self {
         let Parameter { field, entry, nullable } = parameter;
+        let asked = match &entry {
+            entry::Entry::Field(kind) => Some(FormField {
+                name: field.name.clone(),
+                label: field.name.clone(),
+                description: String::new(),
+                kind: kind.clone(),
+                required: field.required,
+                default: None,
+            }),
+            entry::Entry::Values(_) | entry::Entry::Json => None,
+        };
         let kind = match entry {
             entry::Entry::Field(kind) => Kind::of(&kind),
             entry::Entry::Values(values) => {
@@ -160,7 +174,7 @@ impl Field {
         let texts = [field.name.clone(), field.name, field.description];
         // `null` as the default of what may be left out says nothing.
         let default = field.default.filter(|value| !(value.is_null() && nullable));
-        Self { nullable, ..Self::new(texts, kind, field.required, default) }
+        Self { nullable, asked, ..Self::new(texts, kind, field.required, default) }
     }
 
     /// A field that holds its default.
@@ -186,6 +200,7 @@ impl Field {
             entry,
             touched: false,
             default,
+            asked: None,
         }
     }
 
@@ -220,36 +235,38 @@ impl Field {
     pub fn value(&self) -> Result<Option<Value>, String> {
         // I3: what nobody touched is sent as it came.
         if let Some(default) = self.default.as_ref().filter(|_| !self.touched) {
-            return Ok(Some(default.clone()));
+            return check::fitting(self.asked.as_ref(), default.clone()).map(Some);
         }
         if self.is_empty() {
-            return match (&self.kind, self.required, self.nullable) {
-                // I4: an empty field that may be left out is left out.
-                (_, false, _) => Ok(None),
-                (_, true, true) => Ok(Some(Value::Null)),
-                (Kind::One(_), true, false) => Err("Choose one.".to_owned()),
-                (Kind::Many { min: None | Some(0), .. }, true, false) => {
-                    Ok(Some(Value::Array(Vec::new())))
-                }
-                (Kind::Many { min: Some(min), .. }, true, false) => {
-                    Err(format!("Choose at least {min}."))
-                }
-                _ => Err("This has to be filled in.".to_owned()),
-            };
+            return self.nothing();
         }
-        match &self.kind {
-            Kind::One(options) => Ok(self.chosen(options).into_iter().next()),
-            Kind::Many { options, min, max } => {
-                check::several(self.chosen(options), *min, *max).map(Some)
+        let value = match &self.kind {
+            Kind::One(options) => match self.chosen(options).into_iter().next() {
+                Some(value) => value,
+                None => return Ok(None),
+            },
+            Kind::Many { options, .. } => Value::Array(self.chosen(options)),
+            Kind::Text { .. } => self.written().into(),
+            Kind::Number { .. } => check::number(&self.written())?,
+            Kind::Json(_) => check::json(&self.written())?,
+        };
+        check::fitting(self.asked.as_ref(), value).map(Some)
+    }
+
+    /// What an empty field says.
+    fn nothing(&self) -> Result<Option<Value>, String> {
+        match (&self.kind, self.required, self.nullable) {
+            // I4: an empty field that may be left out is left out.
+            (_, false, _) => Ok(None),
+            (_, true, true) => Ok(Some(Value::Null)),
+            (Kind::One(_), true, false) => Err("Choose one.".to_owned()),
+            (Kind::Many { min: None | Some(0), .. }, true, false) => {
+                Ok(Some(Value::Array(Vec::new())))
             }
-            Kind::Text { min, max, format, pattern } => {
-                let limits = check::Limits { min: *min, max: *max };
-                check::text(self.written(), limits, format.as_deref(), pattern.as_deref()).map(Some)
+            (Kind::Many { min: Some(min), .. }, true, false) => {
+                Err(format!("Choose at least {min}."))
             }
-            Kind::Number { integer, min, max } => {
-                check::number(&self.written(), *integer, *min, *max).map(Some)
-            }
-            Kind::Json(_) => check::json(&self.written()).map(Some),
+            _ => Err("This has to be filled in.".to_owned()),
         }
     }
 

@@ -112,8 +112,14 @@ fn a_default_that_cannot_be_shown_is_not_sent() {
 #[test]
 fn texts_are_held_to_length_format_and_pattern() {
     let limited = |min, max| FieldKind::Text { min, max, format: None, pattern: None };
-    assert_eq!(said(limited(Some(3), None), "ab").unwrap_err(), "At least 3 characters; it has 2.");
-    assert_eq!(said(limited(None, Some(1)), "äö").unwrap_err(), "At most 1 character; it has 2.");
+    assert_eq!(
+        said(limited(Some(3), None), "ab").unwrap_err(),
+        "It must have at least 3 characters."
+    );
+    assert_eq!(
+        said(limited(None, Some(1)), "äö").unwrap_err(),
+        "It must have at most 1 characters."
+    );
     let formatted = |format: &str| FieldKind::Text {
         min: None,
         max: None,
@@ -154,9 +160,9 @@ fn numbers_are_exact_and_held_to_their_limits() {
     for wrong in ["abc", "1,5", "NaN", "0x10", "\"1\"", "1 2"] {
         assert!(said(any(), wrong).is_err(), "{wrong}");
     }
-    assert_eq!(said(whole(None, None), "1.5").unwrap_err(), "This has to be a whole number.");
-    assert_eq!(said(whole(Some(2.0), None), "1").unwrap_err(), "At least 2.");
-    assert_eq!(said(whole(None, Some(0.5)), "1").unwrap_err(), "At most 0.5.");
+    assert_eq!(said(whole(None, None), "1.5").unwrap_err(), "It must be a whole number.");
+    assert_eq!(said(whole(Some(2.0), None), "1").unwrap_err(), "It must be at least 2.");
+    assert_eq!(said(whole(None, Some(0.5)), "1").unwrap_err(), "It must be at most 0.5.");
 }
 
 #[test]
@@ -165,7 +171,7 @@ fn several_are_held_to_their_limits_and_sent_in_the_order_of_the_options() {
     let mut form = Form::of_server(&[field("x", kind, true, None)]);
     assert_eq!(form.content(), None);
     form.fields[0].tick(2);
-    assert_eq!(form.fields[0].value().unwrap_err(), "Choose at least 2; 1 chosen.");
+    assert_eq!(form.fields[0].value().unwrap_err(), "It must have at least 2 choices.");
     form.fields[0].tick(0);
     assert_eq!(form.fields[0].value(), Ok(Some(json!(["a", "c"]))));
     form.fields[0].tick(1);
