@@ -10,6 +10,9 @@ use url::Url;
 /// Stands where a secret stood.
 pub const MARK: &str = "[redacted]";
 
+/// Characters of a body that the log shows.
+const BODY: usize = 8192;
+
 /// Words that make the name of a header or member one that guards a secret.
 const GUARDED: [&str; 12] = [
     "authorization",
@@ -72,6 +75,20 @@ pub fn json(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(json).collect(),
         Value::Object(members) => Value::Object(members.iter().map(member).collect::<Map<_, _>>()),
         other => other.clone(),
+    }
+}
+
+/// The beginning of a JSON body as the log shows it; of anything else only the size.
+pub fn body(bytes: &[u8]) -> String {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+        return format!("[{} bytes]", bytes.len());
+    };
+    let text = json(&value).to_string();
+    match text.char_indices().nth(BODY) {
+        Some((end, _)) => {
+            format!("{}… [{} bytes in all]", text.get(..end).unwrap_or_default(), bytes.len())
+        }
+        None => text,
     }
 }
 

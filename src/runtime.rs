@@ -47,6 +47,8 @@ pub struct Setup {
     /// The session file that `resume` was read from and that is gone on with; `None` starts a new
     /// file.
     pub session: Option<SessionId>,
+    /// Whether the conversation is written to a session file; a single call is none.
+    pub conversation: bool,
 }
 
 impl Setup {
@@ -63,6 +65,7 @@ impl Setup {
             only: None,
             resume: None,
             session: None,
+            conversation: true,
         }
     }
 }

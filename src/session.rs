@@ -43,6 +43,11 @@ impl SessionId {
         sound.then(|| Self(text.to_owned()))
     }
 
+    /// The part that tells when, to the second; two ids that share it say no more of the order.
+    pub(crate) fn second(&self) -> &str {
+        self.0.rsplit_once('-').map_or(self.0.as_str(), |(second, _)| second)
+    }
+
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::domain::{Source, Warning};
+use crate::domain::{Server, ServerState, Source, Warning};
 use crate::text::{self, Shown};
 
 /// What a word means; the terminal's palette decides how that looks.
@@ -134,6 +134,20 @@ fn line(paint: Paint, cells: &[Cell], widths: &[usize]) -> String {
     }
     out.push('\n');
     out
+}
+
+/// How a server stands, as the end of a sentence that names it: `files failed: refused`.
+pub fn stands(server: &Server) -> String {
+    let word = match &server.state {
+        ServerState::NeedsAuth { .. } | ServerState::Failed { .. } => "",
+        ServerState::Connecting
+        | ServerState::Ready
+        | ServerState::Degraded { .. }
+        | ServerState::Disabled { .. } => "is ",
+    };
+    let reason = server.state.reason();
+    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    format!("{} {word}{}{because}", server.name, server.state.word())
 }
 
 /// A warning as lines for people, its advice below.

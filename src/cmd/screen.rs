@@ -31,8 +31,9 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
                 first::Way::End(exit) => return Ok(exit),
             }
         }
-        let earlier = history.as_ref().map(replay::notices).unwrap_or_default();
-        launch.setup.resume = history.map(|history| history.messages());
+        let earlier = history.as_ref().map(|(_, read)| replay::notices(read)).unwrap_or_default();
+        (launch.setup.session, launch.setup.resume) =
+            history.map(|(id, read)| (id, read.messages())).unzip();
         show(launch, prompt, earlier).await
     })
 }

@@ -45,14 +45,15 @@ pub fn run(what: &cli::Sessions) -> Result<Exit, Stop> {
 }
 
 /// The conversation to go on with, as `--resume` and `--continue` ask for.
-pub fn resumed(which: &cli::Resume) -> Result<Option<Transcript>, Stop> {
+pub fn resumed(which: &cli::Resume) -> Result<Option<(SessionId, Transcript)>, Stop> {
     let wanted = match (&which.resume, which.r#continue) {
         (None, false) => return Ok(None),
         (None, true) => latest()?,
         (Some(None), _) => choose()?,
         (Some(Some(start)), _) => store::find(&directory()?, start)?,
     };
-    Ok(Some(store::read(&directory()?, &wanted)?))
+    let read = store::read(&directory()?, &wanted)?;
+    Ok(Some((wanted, read)))
 }
 
 fn latest() -> Result<SessionId, Stop> {

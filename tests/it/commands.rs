@@ -344,3 +344,53 @@ fn explain_names_what_decides() {
     assert!(ran.out.contains("the mode for all servers"), "{}", ran.out);
     home.run(&["--demo", "tools", "--explain", "no_such_tool"]).ends(2);
 }
+
+#[test]
+fn a_direct_call_is_remembered_as_allowed_and_begins_no_conversation() {
+    let home = Home::new();
+    home.run(&["--demo", "call", "get_current_project"]).ends(0);
+    let pins: Value =
+        serde_json::from_slice(&std::fs::read(home.path().join("pins.json")).unwrap()).unwrap();
+    let endpoints: Vec<&Value> = pins["servers"].as_object().unwrap().values().collect();
+    assert_eq!(endpoints.len(), 1);
+    assert_eq!(endpoints[0]["get_current_project"]["allowed"], true);
+    assert_eq!(endpoints[0]["get_task"]["allowed"], false);
+    assert_eq!(home.run(&["sessions", "list"]).ends(0).out, "No conversations yet.\n");
+    assert!(home.run(&["audit"]).ends(0).out.contains("command line"));
+}
+
+#[test]
+fn going_on_with_a_conversation_writes_into_the_same_session() {
+    let home = Home::new();
+    home.run_with_input(&["--demo", "exec", "-"], "hello\n").ends(0);
+    home.run(&["--demo", "exec", "--continue", "hello again"]).ends(0);
+    let sessions = home.run(&["sessions", "list", "--json"]).ends(0).json();
+    let sessions = sessions["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!((&sessions[0]["title"], &sessions[0]["turns"]), (&"hello".into(), &2.into()));
+}
+
+#[test]
+#[cfg(unix)]
+fn everything_that_is_written_is_for_this_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let inside = home.path().join("new").join("home");
+    let mut command = home.command(&["--demo", "exec", "hello"]);
+    assert!(command.env("MINI_ME_HOME", &inside).output().unwrap().status.success());
+    let mut waiting = vec![inside];
+    let mut files = 0;
+    while let Some(path) = waiting.pop() {
+        let metadata = std::fs::metadata(&path).unwrap();
+        let mode = metadata.permissions().mode() & 0o777;
+        if metadata.is_dir() {
+            assert_eq!(mode, 0o700, "{}", path.display());
+            let entries = std::fs::read_dir(&path).unwrap();
+            waiting.extend(entries.map(|entry| entry.unwrap().path()));
+        } else {
+            files += 1;
+            assert_eq!(mode, 0o600, "{}", path.display());
+        }
+    }
+    assert!(files >= 3, "{files}");
+}

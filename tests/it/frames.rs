@@ -95,6 +95,7 @@ fn tool(
         }),
         pin: "3f9a1b22c44d5e6677889900aabbccddeeff00112233445566778899aabbccdd".to_owned(),
         pin_state: pin,
+        changes: Vec::new(),
         permission,
         disabled: false,
         tokens: 310,

@@ -105,6 +105,7 @@ fn tool(name: &str) -> Arc<Tool> {
         }),
         pin: "abc".to_owned(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Permission::Ask,
         disabled: false,
         tokens: 0,

@@ -121,6 +121,10 @@ fn call(
     let claims = tool::claims(known.definition.annotations, theme);
     rows.extend(facts("claims", claims, (NAMES, columns), look));
     rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
+    let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
+    for change in changes {
+        rows.extend(facts("", vec![change], (NAMES, columns), look));
+    }
     let why = text::strict_line(&approval.why).into_string();
     rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
     for warning in gone(approval, catalog).into_iter().chain(suspicions(approval)) {

@@ -263,7 +263,7 @@ fn warnings(state: &UiState, columns: usize, most: u16, look: Look<'_>) -> Vec<L
     ])];
     for warning in all {
         let message = text::line(&warning.message);
-        let line = format!("{}{message}", origin::of(warning));
+        let line = format!("{}{message}", origin::of(&warning));
         let mut block = super::wrapped(&line, columns, look.theme.text);
         if !warning.advice.is_empty() {
             let advice = format!("→ {}", text::line(&warning.advice));
