@@ -172,6 +172,9 @@ impl Agent {
                 let consent = if consent { Consent::Given } else { Consent::Open };
                 self.call_direct(tool, arguments, consent, now);
             }
+            Event::CallUnchecked { tool, arguments } => {
+                self.call_direct(tool, arguments, Consent::Unchecked, now);
+            }
             Event::Model { turn, event } => self.model_said(turn, event, now),
             Event::ModelFailed { turn, error } => self.model_failed(turn, error, now),
             Event::Answered { call, answer } => self.answered(call, answer, now),

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use crate::domain::{
     Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
-    ElicitationReply, Outcome, Question, QuestionId, ServerName, ToolId, TurnEnd, TurnId, Usage,
-    Warning,
+    ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
+    ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -69,6 +69,23 @@ pub enum Op {
         arguments: Arc<serde_json::Map<String, serde_json::Value>>,
         /// Whether asking is answered already.
         consent: bool,
+    },
+    /// The same with consent, and without checking the arguments by the tool's schema: whoever
+    /// tests a server wants to see what *it* does with them.
+    CallUnchecked {
+        /// Which tool.
+        tool: ToolId,
+        /// With what.
+        arguments: Arc<serde_json::Map<String, serde_json::Value>>,
+    },
+    /// Asks a server something that changes nothing there; answered by [`Notice::Inquired`].
+    Inquire {
+        /// The face's own number for it.
+        inquiry: InquiryId,
+        /// Which server.
+        server: ServerName,
+        /// What is asked.
+        what: Inquiry,
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
@@ -183,6 +200,13 @@ pub enum Notice {
     CatalogChanged {
         /// The new snapshot.
         catalog: Arc<Catalog>,
+    },
+    /// The answer to [`Op::Inquire`].
+    Inquired {
+        /// Which.
+        inquiry: InquiryId,
+        /// What was found, or why nothing.
+        answer: Arc<Result<Found, InquiryFault>>,
     },
     /// The size of the next request changed.
     ContextChanged {

@@ -144,6 +144,12 @@ pub enum Command {
     Tools(Tools),
     /// Call one tool; the command line is the consent
     Call(Call),
+    /// List what servers offer to be read, or read it
+    #[command(subcommand)]
+    Resources(Resources),
+    /// List the messages that servers have ready, or get one
+    #[command(subcommand)]
+    Prompts(Prompts),
     /// Show the state of each server
     Servers(Json),
     /// Check each server stage by stage
@@ -196,6 +202,9 @@ pub struct Tools {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+    /// With --json: each tool's input and output schema too, as the server gave them
+    #[arg(long, requires = "json")]
+    pub schemas: bool,
     /// Say which rule decides about a tool and where it is written
     #[arg(long, value_name = "TOOL")]
     pub explain: Option<String>,
@@ -215,9 +224,74 @@ pub struct Call {
     /// Arguments as a JSON object: the text itself, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-")]
     pub args: Option<String>,
+    /// Send the arguments without checking them by the tool's schema, to see what the server does
+    #[arg(long)]
+    pub unchecked: bool,
+    /// Answer for a form that the server asks for meanwhile: a field and its value; without one, and
+    /// with a terminal, it is asked there
+    #[arg(long, value_name = "KEY=JSON")]
+    pub answer: Vec<String>,
+    /// Accept forms of the server whose defaults (and answers) are enough
+    #[arg(long)]
+    pub accept_defaults: bool,
     /// Print the whole result as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Which server is meant, and the form of the output.
+#[derive(Debug, Clone, Args)]
+pub struct Origin {
+    /// Only this server
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Resources of servers.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Resources {
+    /// List resources and templates of resources
+    List(Origin),
+    /// Read one
+    Read(ReadResource),
+}
+
+/// Read a resource.
+#[derive(Debug, Clone, Args)]
+pub struct ReadResource {
+    /// Its URI, or a template and the values of its variables
+    pub uri: String,
+    /// Values of the template's variables
+    #[arg(value_name = "KEY=VALUE")]
+    pub variables: Vec<String>,
+    /// Which server, and the form of the output.
+    #[command(flatten)]
+    pub from: Origin,
+}
+
+/// Prompts of servers.
+#[derive(Debug, Clone, Subcommand)]
+pub enum Prompts {
+    /// List prompts
+    List(Origin),
+    /// Get one, made for these arguments
+    Get(GetPrompt),
+}
+
+/// Get a prompt.
+#[derive(Debug, Clone, Args)]
+pub struct GetPrompt {
+    /// `server/prompt`, or a name that only one server has
+    pub name: String,
+    /// Arguments; their values are text
+    #[arg(value_name = "KEY=VALUE")]
+    pub arguments: Vec<String>,
+    /// Which server, and the form of the output.
+    #[command(flatten)]
+    pub from: Origin,
 }
 
 /// A command whose only option is the form of its output.

@@ -19,11 +19,15 @@ pub mod exec;
 #[cfg(test)]
 mod fixtures;
 pub mod headless;
+mod inquire;
 pub mod json;
 pub mod launch;
 pub mod output;
 pub mod pages;
+pub mod prompts;
+pub mod questions;
 pub mod resolve;
+pub mod resources;
 pub mod rules;
 pub mod screen;
 pub mod servers;
@@ -151,6 +155,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Stop> {
         }
         Command::Tools(tools) => block_on(tools::run(common, &tools)),
         Command::Call(call) => block_on(call::run(common, &call)),
+        Command::Resources(what) => block_on(resources::run(common, &what)),
+        Command::Prompts(what) => block_on(prompts::run(common, &what)),
         Command::Servers(servers) => block_on(servers::run(common, servers.json)),
         Command::Check(check) => block_on(check::run(common, check.json)),
         Command::Sessions(what) => sessions::run(&what),

@@ -8,8 +8,11 @@ pub mod approval;
 pub mod call;
 pub mod catalog;
 pub mod elicitation;
+pub mod inquiry;
 pub mod model;
 pub mod name;
+pub mod prompt;
+pub mod resource;
 pub mod server;
 pub mod tool;
 pub mod turn;
@@ -19,9 +22,14 @@ pub use approval::{Answer, Approval, Interaction, Question, QuestionId, Question
 pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
 pub use elicitation::{
-    Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
+    Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
+};
+pub use inquiry::{
+    Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Listing,
 };
 pub use name::{ModelName, ServerName, ToolId, ToolName};
+pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptText};
+pub use resource::{Resource, ResourcePart, ResourceTemplate};
 pub use server::{Era, ServerState, Stage};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
 pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};

@@ -16,12 +16,16 @@ pub mod code {
     pub const METHOD_NOT_FOUND: i64 = -32601;
     /// Invalid parameters.
     pub const INVALID_PARAMS: i64 = -32602;
+    /// No such resource, as legacy servers say it.
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
     /// Header and body of a modern request differ.
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The server needs a client capability that was not declared.
     pub const MISSING_CAPABILITY: i64 = -32021;
     /// The server does not speak the request's version.
     pub const UNSUPPORTED_VERSION: i64 = -32022;
+    /// Pages have to be opened first (2025-11-25 alone).
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
 }
 
 /// The id of a request of the other side: its own namespace, echoed as it came (J10).
@@ -185,7 +189,8 @@ fn response(id: Value, mut object: Map<String, Value>) -> Message {
     }
 }
 
-fn error_object(mut object: Map<String, Value>) -> ErrorObject {
+/// Reads an error object, tolerant of what is missing.
+pub fn error_object(mut object: Map<String, Value>) -> ErrorObject {
     let code = object.get("code").and_then(Value::as_i64).unwrap_or(0);
     let message = match object.remove("message") {
         Some(Value::String(message)) => message,

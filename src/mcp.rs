@@ -4,13 +4,16 @@
 //! requests in flight. It takes [`Command`]s and reports [`ServerEvent`]s; it knows nothing of the
 //! screen, the catalog or permissions.
 
+pub mod cache;
 pub mod client;
+mod desk;
 pub mod era;
 mod exchange;
 pub mod fault;
 pub mod headers;
 pub mod http;
 pub mod lifecycle;
+pub mod memory;
 pub mod model;
 pub mod paging;
 pub mod retry;
@@ -26,8 +29,9 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    CallId, Elicitation, ElicitationId, ElicitationReply, Outcome, Progress, ServerConnection,
-    ServerName, ServerState, Stage, ToolDefinition, ToolName, Warning,
+    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
+    InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
+    ToolDefinition, ToolName, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -48,8 +52,12 @@ pub struct ServerSpec {
     pub protocol: Protocol,
     /// Further certificate authorities, in PEM.
     pub ca_pem: Option<Arc<[u8]>>,
+    /// Which questions of the server somebody is there to answer.
+    pub answering: Answering,
     /// Time limits.
     pub limits: Limits,
+    /// The era it spoke when it was last reached (E5); `None` where it has to be probed.
+    pub remembered: Option<Era>,
 }
 
 /// Time limits of one server.
@@ -57,9 +65,10 @@ pub struct ServerSpec {
 pub struct Limits {
     /// `discoveryTimeout`: whole of one discovery.
     pub discovery: Duration,
-    /// `callTimeout`: silence allowed during a call.
+    /// `callTimeout`: silence allowed during a call. Not counted while the user is asked something
+    /// by the server.
     pub silence: Duration,
-    /// `maxCallTime`: whole of one call.
+    /// `maxCallTime`: whole of one call, without the time in which the user is asked something.
     pub call: Duration,
 }
 
@@ -82,6 +91,15 @@ pub enum Command {
         cancel: CancellationToken,
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
+    },
+    /// Ask something that changes nothing at the server. The answer is sent exactly once.
+    Inquire {
+        /// What is asked.
+        inquiry: Box<Inquiry>,
+        /// Ends the asking.
+        cancel: CancellationToken,
+        /// Where the answer goes.
+        reply: oneshot::Sender<Result<Found, InquiryFault>>,
     },
     /// The user's answer to [`ServerEventKind::Elicit`]. Stale ids are ignored.
     Reply {

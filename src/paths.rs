@@ -14,7 +14,7 @@ const NAME: &str = "mini-me";
 pub struct Paths {
     /// Holds `config.yaml`.
     pub config: PathBuf,
-    /// Holds `rules.yaml`, `pins.json`, `audit.jsonl`, `log/`.
+    /// Holds `rules.yaml`, `pins.json`, `eras.json`, `audit.jsonl`, `log/`.
     pub state: PathBuf,
     /// Holds `sessions/`.
     pub data: PathBuf,
@@ -50,6 +50,11 @@ impl Paths {
     /// The remembered fingerprints.
     pub fn pins_file(&self) -> PathBuf {
         self.state.join("pins.json")
+    }
+
+    /// Which era each endpoint spoke when it was last reached.
+    pub fn eras_file(&self) -> PathBuf {
+        self.state.join("eras.json")
     }
 
     /// The decision log.

@@ -43,19 +43,6 @@ pub fn url(url: &Url) -> String {
     bare.to_string()
 }
 
-/// The same for a text that should be a URL; one that is none loses everything from the first `?`
-/// or `#` on, and what stands before an `@`.
-pub fn url_text(text: &str) -> String {
-    if let Ok(parsed) = Url::parse(text) {
-        return url(&parsed);
-    }
-    let bare = text.split(['?', '#']).next().unwrap_or_default();
-    match bare.rsplit_once('@') {
-        Some((_, host)) => format!("{MARK}@{host}"),
-        None => bare.to_owned(),
-    }
-}
-
 /// A header's value, hidden where its name guards a secret; the scheme of an `Authorization` stays.
 pub fn header(name: &str, value: &str) -> String {
     if !guards(name) {

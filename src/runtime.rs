@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{NOTICES, Notice, OPS, Op};
 use crate::config::{Config, RefusedServer};
 pub use crate::domain::Interaction;
-use crate::domain::{Catalog, Message, ServerName, Warning};
+use crate::domain::{Answering, Catalog, Message, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::session::SessionId;
@@ -38,6 +38,8 @@ pub struct Setup {
     pub paths: Option<Paths>,
     /// Whether somebody is there to be asked.
     pub interaction: Interaction,
+    /// Which questions of servers the face can answer.
+    pub answering: Answering,
     /// Rules of the command line: server pattern and rule; they come before all others.
     pub extra_rules: Vec<(ServerName, Rule)>,
     /// Only these servers are connected; `None` for all.
@@ -53,7 +55,7 @@ pub struct Setup {
 
 impl Setup {
     /// A setup that writes no files, has no rules but those of the config and starts a new
-    /// conversation with all servers.
+    /// conversation with all servers. Who can be asked about calls can be asked by servers too.
     pub fn new(config: Config, interaction: Interaction) -> Self {
         Self {
             config,
@@ -61,6 +63,10 @@ impl Setup {
             refused: Vec::new(),
             paths: None,
             interaction,
+            answering: match interaction {
+                Interaction::Interactive => Answering::Everything,
+                Interaction::Headless => Answering::Nobody,
+            },
             extra_rules: Vec::new(),
             only: None,
             resume: None,

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::config::remembered;
 use crate::domain::{ServerName, Source, Warning};
+use crate::mcp::memory::{Changes, Eras};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::pin::{Pin, Pins};
@@ -274,6 +275,25 @@ fn merged(old: &Pin, new: &Pin) -> Pin {
         fingerprint: new.fingerprint.clone(),
         definition: new.definition.clone().or_else(|| old.definition.clone()),
     }
+}
+
+/// The remembered eras. A file that cannot be read or understood is as good as none: everything in
+/// it can be found out again.
+pub fn read_eras(paths: &Paths) -> Eras {
+    let text = read(&paths.eras_file()).unwrap_or_default();
+    serde_json::from_str(&text).unwrap_or_default()
+}
+
+/// Adds `changes` to what is remembered by now, other instances included.
+pub fn merge_eras(paths: &Paths, changes: &Changes) -> Result<(), StoreError> {
+    let path = paths.eras_file();
+    let _lock = lock(&path)?;
+    let mut all = read_eras(paths);
+    all.apply(changes);
+    let mut bytes = serde_json::to_vec_pretty(&all)
+        .map_err(|error| StoreError::on("write", &path)(error.into()))?;
+    bytes.push(b'\n');
+    replace(&path, &bytes)
 }
 
 #[cfg(test)]

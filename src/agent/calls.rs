@@ -18,6 +18,7 @@ use crate::domain::{
     Approval, Call, CallId, CallState, Catalog, DeniedBy, Interaction, Mode, ModelName, Outcome,
     PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
 };
+use crate::permission::headless_rule;
 use crate::schema::check::check;
 use crate::text;
 
@@ -29,6 +30,8 @@ const EXCERPT: usize = 200;
 pub(super) enum Consent {
     /// The command line is the consent.
     Given,
+    /// The same, and the schema of the tool does not stand in the way.
+    Unchecked,
     /// Not yet.
     Open,
 }
@@ -208,7 +211,9 @@ impl Agent {
             }
         };
         self.insert(Arc::clone(&call), Some(Arc::clone(&tool)), now);
-        if let Err(message) = check(&tool.definition.input_schema, &call.arguments) {
+        if consent != Consent::Unchecked
+            && let Err(message) = check(&tool.definition.input_schema, &call.arguments)
+        {
             return self.settle(id, Outcome::InvalidArguments { message }, now);
         }
         let decision = self.policy.decide(&tool, &call.arguments, now);
@@ -219,7 +224,9 @@ impl Agent {
                 let rule = decision.because.describe();
                 self.deny(id, DeniedBy::Rule { rule }, &why, now);
             }
-            (Mode::Ask, Consent::Given) => self.run(id, "user: command line", now),
+            (Mode::Ask, Consent::Given | Consent::Unchecked) => {
+                self.run(id, "user: command line", now);
+            }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
                 let by = by_nobody(&tool, self.policy.pins);
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
@@ -355,12 +362,12 @@ impl Agent {
 /// Who denies a call that nobody is there to be asked about. No rule of the command line answers
 /// for a definition that nobody has looked at.
 fn by_nobody(tool: &Tool, pins: PinMode) -> DeniedBy {
-    let id = tool.id.to_string();
     if tool.pin_state != PinState::Changed || pins == PinMode::Off {
-        return DeniedBy::Headless { rule: id };
+        return DeniedBy::Headless { rule: headless_rule(&tool.id) };
     }
     let rule = format!(
-        "its definition changed since it was last allowed, and nobody is here to be asked; `mini-me-tui tools --explain {id}` shows how, and allowing it on the screen accepts it"
+        "its definition changed since it was last allowed, and nobody is here to be asked; `mini-me-tui tools --explain {}` shows how, and allowing it on the screen accepts it",
+        tool.id
     );
     DeniedBy::Rule { rule }
 }

@@ -24,6 +24,13 @@ pub enum Event {
         /// Whether asking is answered already.
         consent: bool,
     },
+    /// A direct call with consent whose arguments are not checked by the tool's schema.
+    CallUnchecked {
+        /// Which tool.
+        tool: ToolId,
+        /// With what.
+        arguments: Arc<Map<String, Value>>,
+    },
     /// The model sent something.
     Model {
         /// For which turn.

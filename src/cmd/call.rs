@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::headless::{Headless, interrupted};
 use super::launch::{self, Launch};
+use super::questions::{self, Answerer};
 use super::{Exit, Stop, json, output, resolve};
 use crate::bridge::{Notice, Op};
 use crate::cli::{self, Common};
@@ -20,7 +21,9 @@ const ARGUMENTS: u64 = 16 * 1024 * 1024;
 /// Runs the command.
 pub async fn run(common: &Common, options: &cli::Call) -> Result<Exit, Stop> {
     let given = options.args.as_deref().map(whole).transpose()?;
+    let mut answerer = Answerer::new(questions::given(&options.answer, options.accept_defaults)?);
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
+    launch.setup.answering = answerer.answering();
     let only = named_server(&launch, &options.tool);
     launch.setup.only = only.clone().map(|name| vec![name]);
     launch.setup.conversation = false;
@@ -29,7 +32,7 @@ pub async fn run(common: &Common, options: &cli::Call) -> Result<Exit, Stop> {
         let mut program = Headless::start(&launch);
         let called = tokio::select! {
             () = program.settle(only.as_ref()) => {
-                one_call(&mut program, options, given.unwrap_or_default()).await
+                one_call(&mut program, &mut answerer, options, given.unwrap_or_default()).await
             }
             () = interrupted() => Ok(Exit::Interrupted),
         };
@@ -52,25 +55,31 @@ fn named_server(launch: &Launch, word: &str) -> Option<ServerName> {
 
 async fn one_call(
     program: &mut Headless,
+    answerer: &mut Answerer,
     options: &cli::Call,
     given: Map<String, Value>,
 ) -> Result<Exit, Stop> {
     let tool = resolve::resolve(&program.catalog, &options.tool)?;
     usable(&program.catalog, &tool)?;
     let arguments = arguments(&tool, given, &options.arguments)?;
-    let op =
-        Op::CallDirect { tool: tool.id.clone(), arguments: Arc::new(arguments), consent: true };
+    let arguments = Arc::new(arguments);
+    let op = if options.unchecked {
+        Op::CallUnchecked { tool: tool.id.clone(), arguments }
+    } else {
+        Op::CallDirect { tool: tool.id.clone(), arguments, consent: true }
+    };
     program.send(op).await?;
     let (outcome, duration) = tokio::select! {
-        settled = settled(program, &tool) => settled?,
+        settled = settled(program, answerer, &tool) => settled?,
         () = interrupted() => {
             program.send(Op::Interrupt).await?;
             tokio::select! {
-                settled = settled(program, &tool) => settled?,
+                settled = settled(program, answerer, &tool) => settled?,
                 () = interrupted() => return Ok(Exit::Interrupted),
             }
         }
     };
+    answerer.complain();
     if options.json {
         output::print(&json::line(&json::call(&outcome, duration)))?;
     } else {
@@ -124,9 +133,24 @@ fn read(file: &str) -> Result<String, Stop> {
     std::fs::read_to_string(file).map_err(unreadable)
 }
 
-/// Waits for the call's end. Progress goes to standard error.
-async fn settled(program: &mut Headless, tool: &Tool) -> Result<(Arc<Outcome>, Duration), Stop> {
-    while let Some(notice) = program.next().await {
+/// Waits for the call's end. Progress and what the server asks go to standard error.
+async fn settled(
+    program: &mut Headless,
+    answerer: &mut Answerer,
+    tool: &Tool,
+) -> Result<(Arc<Outcome>, Duration), Stop> {
+    loop {
+        let notice = tokio::select! {
+            notice = program.next() => notice,
+            answer = answerer.typed() => {
+                program.send(answer).await?;
+                continue;
+            }
+        };
+        let Some(notice) = notice else { break };
+        if let Some(answer) = answerer.hear(&notice) {
+            program.send(answer).await?;
+        }
         match notice {
             Notice::CallChanged { call, state } if call.tool == tool.id => match state {
                 CallState::Done { outcome, took, .. } => return Ok((outcome, took)),
@@ -159,7 +183,8 @@ fn shown(outcome: &Outcome) -> String {
     shown
 }
 
-fn part(content: &Content) -> String {
+/// A part of an answer for people; raw.
+pub(super) fn part(content: &Content) -> String {
     match content {
         Content::Text(text) | Content::Resource { text, .. } => text.clone(),
         Content::Binary { kind, mime, size, .. } => {

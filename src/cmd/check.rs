@@ -11,6 +11,7 @@ use super::output::{self, Paint};
 use super::{Exit, Stop, json};
 use crate::cli::Common;
 use crate::domain::Interaction;
+use crate::mcp::http::Http;
 use crate::pin::Pins;
 use crate::runtime::spec;
 
@@ -42,10 +43,17 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
     let ca = spec::certificates(&setup.config.mcp, &mut setup.warnings);
     let pins = remembered(setup.paths.as_ref());
     let mcp = &setup.config.mcp;
-    let probes = mcp
-        .servers
-        .iter()
-        .map(|server| probe::server(server, spec::of(server, mcp, ca.clone()), pins.as_ref()));
+    let specs = mcp.servers.iter().map(|server| (server, spec::of(server, mcp, ca.clone())));
+    let specs: Vec<_> = specs.collect();
+    for (_, spec) in &specs {
+        // A client that cannot be made says so when the server's turn comes.
+        drop(Http::new(spec).prepare());
+    }
+    // Ways first, protocols then: what one server costs must not stand in another's times.
+    let ways = join_all(specs.iter().map(|(server, _)| probe::reach(server))).await;
+    let probes = specs.into_iter().zip(ways);
+    let probes =
+        probes.map(|((server, spec), way)| probe::server(server, spec, way, pins.as_ref()));
     let mut reports = join_all(probes).await;
     reports.extend(setup.refused.iter().map(Report::refused));
     reports

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::output;
 use crate::domain::{
-    Call, Catalog, Content, Era, Outcome, PinState, Server, ServerName, Tool, Usage, Warning,
+    Call, Catalog, Content, Era, InquiryFault, Outcome, PinState, Server, ServerName, Tool, Usage,
+    Warning,
 };
 
 /// A document as one line, without control characters: JSON escapes those below U+0020 only.
@@ -26,8 +27,8 @@ pub fn line(value: &Value) -> String {
     text
 }
 
-/// `tools --json`.
-pub fn tools(catalog: &Catalog, only: Option<&ServerName>) -> Value {
+/// `tools --json`, with `--schemas` or without.
+pub fn tools(catalog: &Catalog, only: Option<&ServerName>, schemas: bool) -> Value {
     let servers = || {
         catalog.servers.iter().filter(move |server| only.is_none_or(|name| server.name == *name))
     };
@@ -40,14 +41,14 @@ pub fn tools(catalog: &Catalog, only: Option<&ServerName>) -> Value {
     let general = catalog.warnings.iter().filter(|_| only.is_none());
     let warned = general.chain(servers().flat_map(|server| &server.warnings));
     json!({
-        "tools": servers().flat_map(|server| &server.tools).map(|tool| self::tool(tool)).collect::<Vec<_>>(),
+        "tools": servers().flat_map(|server| &server.tools).map(|tool| self::tool(tool, schemas)).collect::<Vec<_>>(),
         "filtered": filtered.collect::<Vec<_>>(),
         "warnings": warned.map(warning).collect::<Vec<_>>(),
     })
 }
 
-fn tool(tool: &Tool) -> Value {
-    json!({
+fn tool(tool: &Tool, schemas: bool) -> Value {
+    let mut shape = json!({
         "server": tool.id.server,
         "name": tool.id.tool,
         "modelName": tool.model_name,
@@ -56,7 +57,13 @@ fn tool(tool: &Tool) -> Value {
         "tokens": tool.tokens,
         "pin": tool.pin,
         "pinState": pin_state(tool.pin_state),
-    })
+    });
+    if let (true, Some(members)) = (schemas, shape.as_object_mut()) {
+        members.insert("inputSchema".to_owned(), Value::clone(&tool.definition.input_schema));
+        let output = tool.definition.output_schema.as_deref().cloned();
+        members.insert("outputSchema".to_owned(), output.unwrap_or_default());
+    }
+    shape
 }
 
 /// The word for how a definition compares with the remembered one.
@@ -147,7 +154,14 @@ pub fn reason(outcome: &Outcome) -> String {
     }
 }
 
-fn content(content: &Content) -> Value {
+/// Servers that gave no answer: `{server, reason}` each.
+pub fn failed(failed: &[(ServerName, InquiryFault)]) -> Vec<Value> {
+    let one = |(server, fault): &(ServerName, InquiryFault)| json!({ "server": server, "reason": fault.message });
+    failed.iter().map(one).collect()
+}
+
+/// A part of an answer, in the shape that servers give it.
+pub fn content(content: &Content) -> Value {
     match content {
         Content::Text(text) => json!({ "type": "text", "text": text }),
         Content::Binary { kind, mime, uri, data, .. } if kind == "resource" => {

@@ -178,13 +178,20 @@ pub fn source(source: &Source) -> String {
 /// Writes to standard output.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
+    })
 }
 
 /// Writes a line to standard error. There is nobody to tell if that fails.
 pub fn note(line: &str) {
     drop(writeln!(io::stderr().lock(), "{line}"));
+}
+
+/// Writes to standard error and leaves the line open for an answer.
+pub fn ask(prompt: &str) {
+    let mut err = io::stderr().lock();
+    drop(err.write_all(prompt.as_bytes()).and_then(|()| err.flush()));
 }
 
 /// Says on standard error why a command stopped.

@@ -95,7 +95,7 @@ fn directory() -> Result<PathBuf, Stop> {
             "there is no home directory, so there are no conversations: set HOME or MINI_ME_HOME.",
         )
     })?;
-    Ok(store::directory(&paths.data))
+    Ok(paths.sessions_dir())
 }
 
 impl From<SessionError> for Stop {

@@ -45,7 +45,7 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
                     text::line(&format!("the server {}", output::stands(server))).as_str(),
                 );
             }
-            json::line(&json::tools(&catalog, only.as_ref()))
+            json::line(&json::tools(&catalog, only.as_ref(), options.schemas))
         } else {
             render(&catalog, only.as_ref(), Paint::for_stdout())
         };
@@ -62,7 +62,7 @@ fn permissions(setup: &Setup) -> Policy {
 }
 
 /// A server that is asked for by name has to exist.
-fn known(catalog: &Catalog, only: Option<&ServerName>) -> Result<(), Stop> {
+pub(super) fn known(catalog: &Catalog, only: Option<&ServerName>) -> Result<(), Stop> {
     let Some(name) = only.filter(|name| catalog.server(name).is_none()) else { return Ok(()) };
     let names = || catalog.servers.iter().map(|server| server.name.as_str());
     let near = text::nearest(name.as_str(), names()).map(|near| format!(" Did you mean {near}?"));

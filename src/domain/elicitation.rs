@@ -121,3 +121,15 @@ pub enum ElicitationReply {
     /// Dismissed.
     Cancel,
 }
+
+/// Which questions of servers can be answered in this run. Servers are told of nothing else (P2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Answering {
+    /// None: nobody is there.
+    #[default]
+    Nobody,
+    /// Forms, from what was given beforehand.
+    Forms,
+    /// Forms and pages to open: a person is there.
+    Everything,
+}

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::name::{ServerName, ToolId};
 
+/// The words that mark a conformance warning.
+const NOT_BY_PROTOCOL: &str = "does not follow the protocol";
+
 /// Where a [`Warning`] comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Source {
@@ -42,6 +45,21 @@ pub struct Warning {
 }
 
 impl Warning {
+    /// A conformance warning: `what` the server does that the protocol does not allow, as the end of
+    /// a sentence that begins with “it”.
+    pub fn conformance(server: &ServerName, what: &str) -> Self {
+        Self::new(
+            Source::Server(server.clone()),
+            format!("The server {NOT_BY_PROTOCOL}: it {what}."),
+            "It is used all the same, as far as it can be; its makers may want to know.",
+        )
+    }
+
+    /// Whether it is one of those.
+    pub fn is_conformance(&self) -> bool {
+        self.message.contains(NOT_BY_PROTOCOL)
+    }
+
     /// Builds a warning.
     pub fn new(source: Source, message: impl Into<String>, advice: impl Into<String>) -> Self {
         Self { source, message: message.into(), advice: advice.into() }

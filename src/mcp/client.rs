@@ -6,8 +6,12 @@
 
 mod call;
 mod connect;
+mod inquire;
 mod listen;
+mod output;
+mod questions;
 mod shared;
+mod task;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,9 +25,9 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::era::Refusal;
-use super::exchange::{Dialect, UPCALLS, Upcall};
+use super::exchange::{Ask, Dialect, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
-use crate::domain::{Era, ServerState, Source, Warning};
+use crate::domain::{Era, ServerState, Source, Stage, Warning};
 use call::Request;
 use connect::{Failed, Found};
 use shared::{Link, Shared};
@@ -51,7 +55,7 @@ pub async fn run(
         outbox: VecDeque::new(),
         connecting: false,
         listing: Listing::Idle,
-        era: None,
+        era: spec.remembered,
         listed: false,
         attempts: 0,
         retry_at: None,
@@ -100,6 +104,7 @@ impl Actor {
         events: mpsc::Sender<ServerEvent>,
         cancel: CancellationToken,
     ) {
+        let news = Arc::clone(&self.shared);
         loop {
             let retry_at = self.retry_at;
             tokio::select! {
@@ -113,6 +118,9 @@ impl Actor {
                     None | Some(Command::Shutdown) => break,
                     Some(command) => self.command(command),
                 },
+                () = news.peer.desk.news(), if self.outbox.is_empty() => {
+                    self.outbox.extend(news.peer.desk.take_news());
+                }
                 Some(upcall) = upcalls.recv() => self.upcall(upcall),
                 Some(done) = self.jobs.next(), if !self.jobs.is_empty() => self.done(done),
                 () = sleep_until(retry_at.unwrap_or_else(Instant::now)), if retry_at.is_some() => {
@@ -137,24 +145,53 @@ impl Actor {
         match command {
             Command::Connect => {
                 self.attempts = 0;
+                self.leave();
                 self.connect();
             }
             Command::Refresh => self.refresh(),
             Command::Call { call, tool, arguments, cancel, reply } => {
-                if self.retry_at.is_some() && self.listed {
-                    self.connect();
-                }
+                self.wake();
                 let request = Request { call, tool, arguments, cancel, reply };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
-            Command::Reply { .. } | Command::Shutdown => {}
+            Command::Inquire { inquiry, cancel, reply } => {
+                self.wake();
+                let request = inquire::Request { inquiry: *inquiry, cancel, reply };
+                self.start(inquire::run(Arc::clone(&self.shared), request), |()| Done::Settled);
+            }
+            Command::Reply { elicitation, reply } => {
+                self.shared.peer.desk.reply(elicitation, reply);
+            }
+            Command::Shutdown => {}
+        }
+    }
+
+    /// Somebody wants something of a server that would be tried again later: that is now.
+    fn wake(&mut self) {
+        if self.retry_at.is_some() && self.listed {
+            self.connect();
         }
     }
 
     fn upcall(&mut self, upcall: Upcall) {
         match upcall {
             Upcall::ToolsChanged => self.refresh_soon(),
+            Upcall::ToolsAnnounced => {
+                let link = self.link.borrow().clone();
+                if matches!(&link, Link::Up(conn) if !conn.announces_changes()) {
+                    self.breach(
+                        "tells of changes to its tools without having declared listChanged",
+                        "",
+                    );
+                }
+                self.refresh_soon();
+            }
             Upcall::Post(message, dialect) => self.post(message, dialect),
+            Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
+            Upcall::Asked(question) => {
+                let answering = questions::answer(Arc::clone(&self.shared), *question);
+                self.start_until_end(answering, |()| Done::Settled);
+            }
             Upcall::ReadOff(response) => {
                 self.start_until_end(response.read_off(), |()| Done::Settled);
             }
@@ -196,6 +233,27 @@ impl Actor {
         self.start(async move { shared.post(&message, &dialect).await }, |()| Done::Settled);
     }
 
+    /// Asks something whose answer nobody waits for.
+    fn aside(&mut self, ask: Ask, dialect: Dialect) {
+        let shared = Arc::clone(&self.shared);
+        self.start(async move { shared.aside(ask, &dialect).await }, |()| Done::Settled);
+    }
+
+    /// G11: without it some servers send no log messages at all. Refusals are harmless.
+    fn ask_for_logs(&mut self, conn: &shared::Conn) {
+        if conn.dialect.era == Era::Legacy && conn.capabilities.contains_key("logging") {
+            let mut params = serde_json::Map::new();
+            params.insert("level".to_owned(), "info".into());
+            let ask = Ask {
+                silence: self.shared.limits.discovery,
+                ..Ask::new(self.shared.peer.next_id(), "logging/setLevel", params)
+            };
+            let (shared, dialect) = (Arc::clone(&self.shared), conn.dialect.clone());
+            let job = async move { shared.aside(ask, &dialect).await };
+            self.start_until_end(job, |()| Done::Settled);
+        }
+    }
+
     /// Connects anew. Whoever needs the link waits for it meanwhile.
     fn connect(&mut self) {
         self.retry_at = None;
@@ -203,12 +261,38 @@ impl Actor {
             return;
         }
         self.generation += 1;
+        self.shared.peer.cache().clear();
+        self.shared.peer.desk.withdraw_all();
         self.link.send_replace(Link::Connecting).part();
         if !self.listed {
             self.tell(ServerEventKind::State(ServerState::Connecting));
         }
         let job = connect::run(Arc::clone(&self.shared), self.era, self.generation);
         self.start_until_end(job, Done::Connected);
+    }
+
+    /// G5: ends the MCP session of a connection that another is to replace, once the calls that are
+    /// still on their way in it have come to their end.
+    fn leave(&mut self) {
+        let Link::Up(conn) = self.link.borrow().clone() else { return };
+        if conn.dialect.session.is_none() {
+            return;
+        }
+        let shared = Arc::clone(&self.shared);
+        self.start(
+            async move {
+                conn.calls.close();
+                tokio::select! {
+                    () = conn.calls.wait() => {}
+                    () = shared.closing.cancelled() => {}
+                }
+                let ended = timeout(GOODBYE, shared.peer.end_session(&conn.dialect));
+                if ended.await.is_err() {
+                    tracing::debug!(server = %shared.peer.server, "the old MCP session was not ended");
+                }
+            },
+            |()| Done::Settled,
+        );
     }
 
     fn refresh(&mut self) {
@@ -269,11 +353,18 @@ impl Actor {
                 Done::Settled
             });
         }
+        self.ask_for_logs(&conn);
         self.link.send_replace(Link::Up(conn));
         self.take_list(found.list);
     }
 
-    fn stages(&mut self, stages: Vec<(crate::domain::Stage, Duration)>) {
+    fn breach(&mut self, breach: &'static str, detail: &str) {
+        if let Some(warning) = self.shared.peer.breach(breach, detail) {
+            self.tell(ServerEventKind::Warned(warning));
+        }
+    }
+
+    fn stages(&mut self, stages: Vec<(Stage, Duration)>) {
         for (stage, took) in stages {
             self.tell(ServerEventKind::Stage { stage, took });
         }
@@ -281,7 +372,10 @@ impl Actor {
 
     fn take_list(&mut self, list: connect::List) {
         self.listed = true;
-        self.shared.set_headers(&list.tools);
+        self.shared.set_tools(&list.tools);
+        for (breach, tool) in list.breaches {
+            self.breach(breach, &tool);
+        }
         if let Some(why) = list.cut {
             let source = Source::Server(self.shared.peer.server.clone());
             let message = format!("Its list of tools was cut: {why}.");
@@ -317,6 +411,10 @@ impl Actor {
                 (ServerState::NeedsAuth { reason: reason.clone() }, reason, None)
             }
             Failed::Refused(Refusal { stage, reason, retry }, after) => {
+                if stage >= Stage::Http && !self.listed {
+                    // E5: what was remembered may be why.
+                    self.era = None;
+                }
                 let again = retry.then_some(after);
                 let state = if self.listed && retry {
                     ServerState::Degraded { reason: reason.clone() }
@@ -346,14 +444,20 @@ impl Actor {
             let posts = async {
                 loop {
                     tokio::select! {
-                        Some(upcall) = upcalls.recv() => if let Upcall::Post(message, dialect) = upcall {
-                            self.post(message, dialect);
+                        Some(upcall) = upcalls.recv() => match upcall {
+                            Upcall::Post(message, dialect) => self.post(message, dialect),
+                            Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
+                            _ => {}
                         },
                         done = self.jobs.next() => if done.is_none() { break },
                     }
                 }
-                while let Ok(Upcall::Post(message, dialect)) = upcalls.try_recv() {
-                    shared.post(&message, &dialect).await;
+                while let Ok(upcall) = upcalls.try_recv() {
+                    match upcall {
+                        Upcall::Post(message, dialect) => shared.post(&message, &dialect).await,
+                        Upcall::Ask(ask, dialect) => shared.aside(*ask, &dialect).await,
+                        _ => {}
+                    }
                 }
             };
             posts.await;

@@ -6,23 +6,27 @@ mod answer;
 mod hear;
 mod stream;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
+use super::cache::Cache;
+use super::desk::{Desk, Stop};
 use super::fault::Fault;
 use super::http::{Http, Response, Verb};
+use super::model::question::Asked;
 use super::{ServerEvent, ServerEventKind, ServerSpec, headers, model};
-use crate::domain::{CallId, Era, ServerName, Source, Stage, Warning};
-use crate::jsonrpc;
+use crate::domain::{CallId, Era, ServerName, Stage, Warning};
+use crate::jsonrpc::{self, Id};
 
+use hear::Body;
 pub(super) use hear::Hearing;
 pub(super) use stream::{Cursor, RECONNECT, is_stream, listen};
 
@@ -32,16 +36,25 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 
+/// Longest detail of a conformance warning, in bytes.
+const DETAIL_LIMIT: usize = 400;
+
 /// Room for what streams tell the actor; a stream waits when it is full.
 pub(super) const UPCALLS: usize = 64;
 
 /// What a stream tells the actor.
 #[derive(Debug)]
 pub(super) enum Upcall {
-    /// The list of tools changed.
+    /// The list of tools may have changed.
     ToolsChanged,
+    /// The server says that it has changed.
+    ToolsAnnounced,
     /// This message has to be posted beside everything else.
     Post(Value, Dialect),
+    /// This has to be asked beside everything else; nobody waits for the answer.
+    Ask(Box<Ask>, Dialect),
+    /// A legacy server asks the user something.
+    Asked(Box<Question>),
     /// The answer has been read; what is left of its stream is to be read off, for a moment.
     ReadOff(Box<Response>),
     /// The MCP session of that generation is gone.
@@ -50,6 +63,20 @@ pub(super) enum Upcall {
     Unauthorized(u64, String),
     /// The endpoint of that generation is gone or speaks another era now.
     Gone(u64),
+}
+
+/// A request of a legacy server that somebody has to be asked about.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// What the answer has to carry.
+    pub(super) id: Id,
+    pub(super) asked: Asked,
+    /// The call it belongs to, as far as is known.
+    pub(super) call: Option<CallId>,
+    /// Says when no answer is wanted any more.
+    pub(super) stopped: oneshot::Receiver<Stop>,
+    /// How the answer has to be dressed.
+    pub(super) dialect: Dialect,
 }
 
 /// How messages have to be dressed for the server as it is known now.
@@ -148,10 +175,14 @@ pub(super) struct Answered {
 pub(super) struct Peer {
     pub(super) server: ServerName,
     pub(super) http: Http,
+    pub(super) desk: Desk,
     ids: AtomicU64,
+    /// Requests whose answer may come on any stream (T14).
+    elsewhere: Mutex<HashMap<u64, oneshot::Sender<Body>>>,
     events: mpsc::Sender<ServerEvent>,
     upcalls: mpsc::Sender<Upcall>,
-    remarked: Mutex<HashSet<String>>,
+    remarked: Mutex<HashSet<&'static str>>,
+    cache: Mutex<Cache>,
 }
 
 impl Peer {
@@ -163,11 +194,19 @@ impl Peer {
         Self {
             server: spec.name.clone(),
             http: Http::new(spec),
+            desk: Desk::new(spec),
             ids: AtomicU64::new(1),
+            elsewhere: Mutex::default(),
             events,
             upcalls,
             remarked: Mutex::new(HashSet::new()),
+            cache: Mutex::default(),
         }
+    }
+
+    /// Answers that are still fresh.
+    pub(super) fn cache(&self) -> MutexGuard<'_, Cache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// J2: ever rising, for the life of the client.
@@ -177,22 +216,60 @@ impl Peer {
 
     /// Sends a request once and waits for its answer.
     pub(super) async fn ask(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
-        let answered = self.exchange(dialect, ask).await;
+        // T14. Before a version is agreed there is no other stream.
+        let elsewhere = dialect.era == Era::Legacy && dialect.version.is_some();
+        let answered = if elsewhere {
+            let begun = Instant::now();
+            let (_expected, answer) = self.expect(ask.id);
+            tokio::select! {
+                biased;
+                answered = self.exchange(dialect, ask) => answered,
+                Ok(body) = answer => match body {
+                    Ok(result) => Ok(Answered { result, session: None, head: begun.elapsed() }),
+                    Err(error) => Err(Fault::Rpc { status: 200, error }),
+                },
+            }
+        } else {
+            self.exchange(dialect, ask).await
+        };
         answered.map_err(|fault| fault.cleaned(|text| self.http.scrub(text)))
     }
 
+    /// Expects the answer to a request from any stream until what is returned is dropped.
+    fn expect(&self, id: u64) -> (Expected<'_>, oneshot::Receiver<Body>) {
+        let (sender, answer) = oneshot::channel();
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).insert(id, sender);
+        (Expected { peer: self, id }, answer)
+    }
+
+    /// Hands an answer that came on another stream to whoever waits for it; J5: nobody may.
+    fn deliver(&self, id: &Value, body: Body) {
+        let mut elsewhere = self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        let ours = elsewhere.keys().copied().find(|ours| jsonrpc::answers(id, *ours));
+        if ours.and_then(|ours| elsewhere.remove(&ours)).is_none_or(|to| to.send(body).is_err()) {
+            tracing::debug!(server = %self.server, %id, "nobody waits for this answer");
+        }
+    }
+
     async fn exchange(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
-        let (body, headers) = dress(dialect, &ask)?;
+        let (body, headers) = self.dress(dialect, &ask)?;
         let begun = Instant::now();
         let verb = Verb::Post(body);
-        let sent = timeout(ask.silence, self.http.send(&verb, &headers));
-        let response = sent.await.map_err(|_elapsed| Fault::Silent(ask.silence))??;
+        let sending = self.http.send(&verb, &headers);
+        let sent = self.desk.patiently(ask.call, begun, ask.silence, sending).await;
+        let response = sent.ok_or(Fault::Silent(ask.silence))??;
         let head = begun.elapsed();
         self.tell(ServerEventKind::Latency(head)).await;
         let session = response.header(SESSION.as_str()).cloned();
         let mut hearing = Hearing::new(ask.id, ask.call, dialect.clone());
-        let reading = answer::read(self, &mut hearing, response, ask.silence);
-        Ok(Answered { result: reading.await?, session, head })
+        let read = answer::read(self, &mut hearing, response, ask.silence).await;
+        // Before there is an agreement, an odd answer is no breach: it may be no MCP server at all.
+        if let (Err(Fault::Odd { reason }), false) =
+            (&read, matches!(ask.method, "server/discover" | "initialize"))
+        {
+            self.remark("answers a request with what is no answer", reason).await;
+        }
+        Ok(Answered { result: read?, session, head })
     }
 
     /// Posts a notification or an answer of ours. Any success acknowledges it; its body is not
@@ -223,7 +300,7 @@ impl Peer {
     pub(super) async fn subscribe(&self, dialect: &Dialect, id: u64) -> Result<Response, Fault> {
         let mut params = Map::new();
         params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
-        let (body, headers) = dress(dialect, &Ask::new(id, "subscriptions/listen", params))?;
+        let (body, headers) = self.dress(dialect, &Ask::new(id, "subscriptions/listen", params))?;
         self.http.send(&Verb::Post(body), &headers).await
     }
 
@@ -253,44 +330,63 @@ impl Peer {
         }
     }
 
-    /// A conformance warning, once for each kind.
-    pub(super) async fn remark(&self, what: &str) {
-        let new =
-            self.remarked.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned());
-        if new {
-            let message = format!("The server {what}.");
-            let advice = "It works all the same; its makers may want to know.";
-            let source = Source::Server(self.server.clone());
-            self.tell(ServerEventKind::Warned(Warning::new(source, message, advice))).await;
+    /// A conformance warning, once for each kind of breach; `detail` says more of this one.
+    pub(super) async fn remark(&self, breach: &'static str, detail: &str) {
+        if let Some(warning) = self.breach(breach, detail) {
+            self.tell(ServerEventKind::Warned(warning)).await;
         }
+    }
+
+    /// The warning of [`Self::remark`], where it is the first of its kind.
+    pub(super) fn breach(&self, breach: &'static str, detail: &str) -> Option<Warning> {
+        let new = self.remarked.lock().unwrap_or_else(PoisonError::into_inner).insert(breach);
+        let detail = self.http.scrub(model::cut(detail, DETAIL_LIMIT));
+        let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
+        new.then(|| Warning::conformance(&self.server, &format!("{breach}{detail}")))
+    }
+
+    /// Body and headers of a request.
+    fn dress(&self, dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
+        let mut params = ask.params.clone();
+        let mut meta = Map::new();
+        if let (Era::Modern, Some(version)) = (dialect.era, &dialect.version) {
+            meta = model::modern_meta(version, self.desk.answering);
+            if ask.call.is_some() {
+                model::ask_for_logs(&mut meta);
+            }
+            // Y4; what is asked about a task declares it too.
+            if ask.method == "tools/call" || ask.method.starts_with("tasks/") {
+                model::offer_tasks(&mut meta);
+            }
+        }
+        if ask.call.is_some() {
+            meta.insert("progressToken".to_owned(), ask.id.into());
+        }
+        if !meta.is_empty() {
+            params.insert("_meta".to_owned(), Value::Object(meta));
+        }
+        let message = jsonrpc::request(ask.id, ask.method, &Value::Object(params));
+        let mut headers = dialect.headers(ask.method, ask.name.as_deref())?;
+        if dialect.era == Era::Modern {
+            for (name, text) in &ask.mirrored {
+                // X6: the prefix is ours, so that no real header can be shadowed.
+                if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
+                    headers.insert(name, value(text)?);
+                }
+            }
+        }
+        Ok((Bytes::from(message.to_string()), headers))
     }
 }
 
-/// Body and headers of a request.
-fn dress(dialect: &Dialect, ask: &Ask) -> Result<(Bytes, HeaderMap), Fault> {
-    let mut params = ask.params.clone();
-    let mut meta = Map::new();
-    if let (Era::Modern, Some(version)) = (dialect.era, &dialect.version) {
-        meta = model::modern_meta(version);
-        if ask.call.is_some() {
-            model::ask_for_logs(&mut meta);
-        }
+/// An answer that is waited for.
+struct Expected<'a> {
+    peer: &'a Peer,
+    id: u64,
+}
+
+impl Drop for Expected<'_> {
+    fn drop(&mut self) {
+        self.peer.elsewhere.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
-    if ask.call.is_some() {
-        meta.insert("progressToken".to_owned(), ask.id.into());
-    }
-    if !meta.is_empty() {
-        params.insert("_meta".to_owned(), Value::Object(meta));
-    }
-    let message = jsonrpc::request(ask.id, ask.method, &Value::Object(params));
-    let mut headers = dialect.headers(ask.method, ask.name.as_deref())?;
-    if dialect.era == Era::Modern {
-        for (name, text) in &ask.mirrored {
-            // X6: the prefix is ours, so that no real header can be shadowed.
-            if let Ok(name) = HeaderName::from_bytes(name.as_bytes()) {
-                headers.insert(name, value(text)?);
-            }
-        }
-    }
-    Ok((Bytes::from(message.to_string()), headers))
 }

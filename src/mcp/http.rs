@@ -4,7 +4,6 @@
 //! Credentials go to the configured origin alone. Messages never hold a query or user info.
 
 mod failure;
-mod here;
 mod response;
 
 use std::sync::OnceLock;
@@ -15,14 +14,14 @@ use reqwest::header::{
 };
 use reqwest::{Client, Method, redirect};
 use secrecy::ExposeSecret as _;
-use url::Url;
+use url::{Host, Url};
 
 use super::ServerSpec;
 use super::fault::Fault;
 use crate::domain::Stage;
+use crate::net::{is_this_machine, loopback};
 use crate::redact;
 
-pub use here::loopback;
 pub(in crate::mcp) use response::excerpt;
 pub use response::{JSON_LIMIT, Response};
 
@@ -34,6 +33,7 @@ const CONNECT: std::time::Duration = std::time::Duration::from_secs(8);
 const IDLE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Shorter values are words like any other.
 const SECRET_LEAST: usize = 6;
+const LOCAL: &str = "localhost";
 /// Redirects that are followed (H14).
 const REDIRECTS: usize = 3;
 
@@ -66,6 +66,12 @@ impl Http {
             ca_pem: spec.ca_pem.clone(),
             own: OnceLock::new(),
         }
+    }
+
+    /// Makes the client now, so that reading the system's certificates is no part of the first
+    /// request's time. Without certificates of one's own it is made once for all servers.
+    pub fn prepare(&self) -> Result<(), Fault> {
+        self.client().map(drop)
     }
 
     /// The endpoint without query and user info.
@@ -152,19 +158,40 @@ impl Http {
     fn client(&self) -> Result<Client, Fault> {
         static DIRECT: OnceLock<Result<Client, String>> = OnceLock::new();
         static PROXIED: OnceLock<Result<Client, String>> = OnceLock::new();
-        let direct = here::is_loopback(&self.url);
-        let slot = match (&self.ca_pem, direct) {
-            (Some(_), _) => &self.own,
-            (None, true) => &DIRECT,
-            (None, false) => &PROXIED,
+        let way = Way::to(&self.url);
+        let slot = match (&self.ca_pem, &way) {
+            (Some(_), _) | (_, Way::Named(_)) => &self.own,
+            (None, Way::Direct) => &DIRECT,
+            (None, Way::Proxied) => &PROXIED,
         };
-        slot.get_or_init(|| build(direct, self.ca_pem.as_deref()))
+        slot.get_or_init(|| build(&way, self.ca_pem.as_deref()))
             .clone()
             .map_err(|reason| Fault::NotSent { stage: Stage::Tls, reason, retry: false })
     }
 }
 
-fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
+/// How an endpoint is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    /// Through the proxy that the environment names, if it names one.
+    Proxied,
+    /// On this machine, by address or as `localhost`: no proxy stands in between.
+    Direct,
+    /// On this machine by another name.
+    Named(String),
+}
+
+impl Way {
+    fn to(url: &Url) -> Self {
+        match url.host() {
+            _ if !is_this_machine(url) => Self::Proxied,
+            Some(Host::Domain(name)) if name != LOCAL => Self::Named(name.to_owned()),
+            _ => Self::Direct,
+        }
+    }
+}
+
+fn build(way: &Way, ca_pem: Option<&[u8]>) -> Result<Client, String> {
     // No total time limit: a stream may live long (S11). Redirects are decided here (H14).
     let mut builder = Client::builder()
         .redirect(redirect::Policy::none())
@@ -172,8 +199,13 @@ fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true);
-    if direct {
-        builder = builder.no_proxy().dns_resolver(here::Loopback);
+    let name = match way {
+        Way::Proxied => None,
+        Way::Direct => Some(LOCAL),
+        Way::Named(name) => Some(name.as_str()),
+    };
+    if let Some(name) = name {
+        builder = builder.no_proxy().resolve_to_addrs(name, &loopback(0));
     }
     if let Some(pem) = ca_pem {
         let certificates = reqwest::Certificate::from_pem_bundle(pem)
@@ -241,5 +273,15 @@ mod tests {
         assert!(!same_origin(&here, &url("https://a.test:8801/mcp")));
         assert!(same_origin(&url("http://a.test/mcp"), &url("https://a.test/mcp")));
         assert!(!same_origin(&url("https://a.test/mcp"), &url("http://a.test/mcp")));
+    }
+
+    #[test]
+    fn this_machine_is_never_reached_through_a_proxy() {
+        for here in ["http://localhost:1/", "http://127.0.0.9/", "http://[::1]:8/"] {
+            assert_eq!(Way::to(&url(here)), Way::Direct, "{here}");
+        }
+        assert_eq!(Way::to(&url("http://a.localhost/")), Way::Named("a.localhost".to_owned()));
+        assert_eq!(Way::to(&url("http://192.168.0.1/")), Way::Proxied);
+        assert_eq!(Way::to(&url("https://localhost.example.test/")), Way::Proxied);
     }
 }

@@ -3,12 +3,16 @@
 //! Reading is tolerant where servers are known to be sloppy and never loses a member that is passed
 //! on; everything read is raw.
 
+pub mod list;
+pub mod question;
+pub mod read;
 pub mod result;
+pub mod task;
 pub mod tool;
 
 use serde_json::{Map, Value, json};
 
-use crate::domain::Era;
+use crate::domain::{Answering, Era};
 
 /// The modern version that is spoken.
 pub const MODERN: &str = "2026-07-28";
@@ -43,22 +47,40 @@ fn client_info() -> Value {
 }
 
 /// Parameters of `initialize` (G1). Nothing is declared that cannot be served (G13).
-pub fn initialize_params(version: &str) -> Value {
-    json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": client_info() })
+pub fn initialize_params(version: &str, answering: Answering) -> Value {
+    let capabilities = capabilities(version, answering);
+    json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": client_info() })
+}
+
+/// What this program can do for a server of this version.
+fn capabilities(version: &str, answering: Answering) -> Map<String, Value> {
+    let elicitation = question::declared(answering, version);
+    elicitation.map(|value| ("elicitation".to_owned(), value)).into_iter().collect()
 }
 
 /// `_meta` of a modern request (P1, P2).
-pub fn modern_meta(version: &str) -> Map<String, Value> {
+pub fn modern_meta(version: &str, answering: Answering) -> Map<String, Value> {
     let mut meta = Map::new();
     meta.insert("io.modelcontextprotocol/protocolVersion".to_owned(), json!(version));
     meta.insert("io.modelcontextprotocol/clientInfo".to_owned(), client_info());
-    meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), json!({}));
+    let capabilities = Value::Object(capabilities(version, answering));
+    meta.insert("io.modelcontextprotocol/clientCapabilities".to_owned(), capabilities);
     meta
 }
 
 /// Asks a modern server for log messages of one request (P3).
 pub fn ask_for_logs(meta: &mut Map<String, Value>) {
     meta.insert("io.modelcontextprotocol/logLevel".to_owned(), json!("info"));
+}
+
+/// Tells a modern server that a call may be answered by a task (Y4).
+pub fn offer_tasks(meta: &mut Map<String, Value>) {
+    let key = "io.modelcontextprotocol/clientCapabilities";
+    let Some(Value::Object(ours)) = meta.get_mut(key) else { return };
+    let extensions = ours.entry("extensions").or_insert_with(|| json!({}));
+    if let Some(extensions) = extensions.as_object_mut() {
+        extensions.insert("io.modelcontextprotocol/tasks".to_owned(), json!({}));
+    }
 }
 
 /// A valid result of `server/discover`.

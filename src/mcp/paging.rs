@@ -14,6 +14,8 @@ pub enum After {
     Fetch(String),
     /// The list is complete.
     End,
+    /// A cursor came back: the pages would never end. What was read is kept (N4).
+    Repeats,
     /// The list is cut here: why, in words. What was read is kept (N4).
     Stop(String),
 }
@@ -39,7 +41,7 @@ impl Pages {
             return After::Stop(format!("more than the limit of {PAGE_LIMIT} pages"));
         }
         if !self.seen.insert(cursor.clone()) {
-            return After::Stop("the server gave the same page cursor twice".to_owned());
+            return After::Repeats;
         }
         After::Fetch(cursor)
     }
@@ -62,7 +64,7 @@ mod tests {
     fn a_cursor_that_comes_back_stops_the_walk() {
         let mut pages = Pages::default();
         assert_eq!(pages.after(2, Some("8".to_owned())), After::Fetch("8".to_owned()));
-        assert!(matches!(pages.after(2, Some("8".to_owned())), After::Stop(_)));
+        assert_eq!(pages.after(2, Some("8".to_owned())), After::Repeats);
     }
 
     #[test]

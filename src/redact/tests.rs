@@ -16,8 +16,6 @@ fn a_body_in_the_log_is_redacted_and_cut() {
 fn url_keeps_scheme_host_port_and_path() {
     let full = Url::parse("https://user:pw@host.example:8443/mcp?key=k#f").unwrap();
     assert_eq!(url(&full), "https://host.example:8443/mcp");
-    assert_eq!(url_text("https://u:p@h.example/x?y"), "https://h.example/x");
-    assert_eq!(url_text("not a url u:p@h?token=1"), "[redacted]@h");
 }
 
 #[test]

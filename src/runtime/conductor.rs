@@ -20,7 +20,11 @@ use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
-use crate::domain::{Answer, Call, CallId, Catalog, ServerName, Source, TurnId, Warning};
+use crate::domain::{
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
+    Source, TurnId, Warning,
+};
+use crate::mcp::Command;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
@@ -51,6 +55,9 @@ struct Conductor {
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
+    completing: CancellationToken,
+    /// Open questions of servers.
+    asked_by: HashMap<ElicitationId, ServerName>,
     ending: bool,
 }
 
@@ -96,6 +103,8 @@ pub(super) fn start(
         reports,
         model: None,
         calls: HashMap::new(),
+        completing: CancellationToken::new(),
+        asked_by: HashMap::new(),
         ending: false,
     };
     let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
@@ -112,13 +121,14 @@ impl Conductor {
     fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
         let started = self.records.begin(resumed);
         self.outbox.push(started);
-        self.hub.connect_all();
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
+        self.recall_eras().await;
+        self.hub.connect_all();
         self.recall_pins().await;
         loop {
             let due = self.hub.due();
@@ -145,6 +155,16 @@ impl Conductor {
         self.end(ears, notices).await;
     }
 
+    /// Reads which eras the servers spoke: connecting begins with it, the first snapshot does not
+    /// wait for it.
+    async fn recall_eras(&mut self) {
+        let Some(paths) = self.paths.clone() else { return };
+        let reading = tokio::task::spawn_blocking(move || store::read_eras(&paths));
+        if let Ok(eras) = reading.await {
+            self.hub.recall_eras(eras);
+        }
+    }
+
     /// Reads the pins. They may be many and no list is compared before, so the first snapshot does
     /// not wait for them.
     async fn recall_pins(&mut self) {
@@ -168,7 +188,7 @@ impl Conductor {
                 self.drive(Event::Answered { call, answer });
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
-            Op::Reply { .. } => {}
+            Op::Reply { elicitation, reply } => self.reply(elicitation, reply),
             Op::Interrupt => self.drive(Event::Interrupted),
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {
@@ -179,6 +199,10 @@ impl Conductor {
             Op::CallDirect { tool, arguments, consent } => {
                 self.drive(Event::CallDirect { tool, arguments, consent });
             }
+            Op::CallUnchecked { tool, arguments } => {
+                self.drive(Event::CallUnchecked { tool, arguments });
+            }
+            Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
                 let started = self.records.begin(&[]);
@@ -198,14 +222,39 @@ impl Conductor {
                 let effects = self.agent.set_window(window);
                 self.perform_all(effects);
             }
+            Inside::Inquired { inquiry, answer } => {
+                self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
+            }
             Inside::Warned(warning) => self.warn(warning),
         }
     }
 
     fn heard_server(&mut self, event: Heard) {
-        if let Report::Progress(call, progress) = self.hub.heard(event) {
-            self.drive(Event::Progressed { call, progress });
+        let server = event.server().clone();
+        match self.hub.heard(event) {
+            Report::Progress(call, progress) => self.drive(Event::Progressed { call, progress }),
+            Report::Elicited(elicitation) => {
+                self.asked_by.insert(elicitation.id, server);
+                self.outbox.push(Notice::Elicited { elicitation });
+            }
+            Report::ElicitationClosed(elicitation, why) => {
+                // Of one that never got here nobody knows.
+                if self.asked_by.remove(&elicitation).is_some() {
+                    self.outbox.push(Notice::ElicitationClosed { elicitation, why });
+                }
+            }
+            Report::Nothing => {}
         }
+    }
+
+    /// Passes the user's answer on to the server that asks. A stale one is passed over.
+    fn reply(&mut self, elicitation: ElicitationId, reply: ElicitationReply) {
+        let asking = self.asked_by.get(&elicitation).and_then(|server| self.hub.commands(server));
+        let Some(commands) = asking else { return };
+        self.tasks.spawn("answer to a server", async move {
+            // A client that has ended closes its questions by itself.
+            drop(commands.send(Command::Reply { elicitation, reply }).await);
+        });
     }
 
     fn heard_model(&mut self, report: ModelReport) {
@@ -238,6 +287,9 @@ impl Conductor {
     fn save_pins(&mut self) {
         if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
             self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
+        }
+        if let (Some(eras), Some(paths)) = (self.hub.take_era_changes(), self.paths.clone()) {
+            self.on_disk(move || store::merge_eras(&paths, &eras));
         }
     }
 
@@ -307,6 +359,17 @@ impl Conductor {
         let commands = self.hub.commands(&call.tool.server);
         let carrying = work::carry(commands, call, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
+    }
+
+    /// A completion that is asked for while an older one is under way ends that one (K2).
+    fn inquire(&mut self, inquiry: InquiryId, server: &ServerName, what: Inquiry) {
+        let cancel = self.tasks.quit().child_token();
+        if matches!(what, Inquiry::Complete { .. }) {
+            std::mem::replace(&mut self.completing, cancel.clone()).cancel();
+        }
+        let commands = self.hub.commands(server);
+        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone());
+        self.tasks.spawn("inquiry", asking);
     }
 
     fn remember(&mut self, server: ServerName, rule: Rule) {

@@ -6,7 +6,7 @@
 mod link;
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -19,8 +19,11 @@ use super::pinboard::Pinboard;
 use super::tasks::Tasks;
 use super::{Setup, spec};
 use crate::bridge::Target;
-use crate::domain::{CallId, Catalog, Progress, ServerName, ServerState, ToolId, Warning};
-use crate::mcp::{Command, ServerEventKind};
+use crate::domain::{
+    CallId, Catalog, Elicitation, ElicitationId, Progress, ServerName, ServerState, ToolId, Warning,
+};
+use crate::mcp::memory::{Changes, Eras};
+use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::Pins;
 
@@ -37,6 +40,8 @@ pub(super) struct Hub {
     events: mpsc::Sender<Heard>,
     clients: u64,
     pins: Pinboard,
+    eras: Eras,
+    era_changes: Changes,
     tasks: Tasks,
 }
 
@@ -44,6 +49,10 @@ pub(super) struct Hub {
 pub(super) enum Report {
     /// A running call made progress.
     Progress(CallId, Progress),
+    /// The server asks the user something.
+    Elicited(Arc<Elicitation>),
+    /// It wants no answer any more, and why.
+    ElicitationClosed(ElicitationId, String),
     /// Nothing else.
     Nothing,
 }
@@ -61,7 +70,8 @@ impl Hub {
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
-            let spec = spec::of(server, mcp, ca.cloned());
+            let spec =
+                ServerSpec { answering: setup.answering, ..spec::of(server, mcp, ca.cloned()) };
             let why_off = match &server.disabled {
                 Some(reason) => Some(reason.clone()),
                 None => left_out.then(|| "not needed for this command".to_owned()),
@@ -86,6 +96,8 @@ impl Hub {
             events,
             clients: 0,
             pins: Pinboard::default(),
+            eras: Eras::default(),
+            era_changes: Changes::new(),
             tasks,
         }
     }
@@ -93,6 +105,15 @@ impl Hub {
     /// Takes in the pins of earlier runs, before any list is compared with them.
     pub(super) fn recall(&mut self, pins: Pins) {
         self.pins = Pinboard::new(pins);
+    }
+
+    /// Takes in the eras of earlier runs; before any server is connected.
+    pub(super) fn recall_eras(&mut self, eras: Eras) {
+        self.eras = eras;
+        let now = since_1970();
+        for spec in self.links.iter_mut().filter_map(|link| link.spec.as_mut()) {
+            spec.remembered = self.eras.recall(spec, now);
+        }
     }
 
     /// Connects every server that is not off.
@@ -153,6 +174,10 @@ impl Hub {
 
     /// Takes in what a client reports.
     pub(super) fn heard(&mut self, heard: Heard) -> Report {
+        // A question ends whatever became of the client.
+        if let What::Said(ServerEventKind::ElicitClosed { elicitation, why }) = heard.what {
+            return Report::ElicitationClosed(elicitation, why);
+        }
         let Some(link) = self.links.iter_mut().find(|link| link.name == heard.server) else {
             return Report::Nothing;
         };
@@ -171,8 +196,21 @@ impl Hub {
             }
         };
         match said {
-            ServerEventKind::State(state) => link.state = state,
-            ServerEventKind::Connected(connection) => link.connection = Some(connection),
+            ServerEventKind::State(state) => {
+                if let Some(key) = link.forget_era(&state) {
+                    self.era_changes.insert(key, None);
+                }
+                link.state = state;
+            }
+            ServerEventKind::Connected(connection) => {
+                let learnt = link
+                    .learn_era(&connection)
+                    .and_then(|spec| self.eras.learnt(spec, &connection, since_1970()));
+                if let Some((key, seen)) = learnt {
+                    self.era_changes.insert(key, Some(seen));
+                }
+                link.connection = Some(connection);
+            }
             ServerEventKind::Warned(warning) => link.warn(warning),
             ServerEventKind::Latency(took) => link.add_latency(took),
             ServerEventKind::Progress { call, progress } => {
@@ -186,10 +224,11 @@ impl Hub {
                 tracing::debug!(server = %link.name, %stage, ?took, "stage passed");
                 return Report::Nothing;
             }
-            // Worked out on the way: see `pass_on`.
-            ServerEventKind::Elicit(_)
-            | ServerEventKind::ElicitClosed { .. }
-            | ServerEventKind::Tools { .. } => return Report::Nothing,
+            ServerEventKind::Elicit(elicitation) => return Report::Elicited(elicitation),
+            // Worked out on the way: see `pass_on`; or looked at above.
+            ServerEventKind::ElicitClosed { .. } | ServerEventKind::Tools { .. } => {
+                return Report::Nothing;
+            }
         }
         self.changed();
         Report::Nothing
@@ -264,6 +303,12 @@ impl Hub {
         self.pins.take_changes()
     }
 
+    /// Changes of remembered eras since they were last asked for.
+    pub(super) fn take_era_changes(&mut self) -> Option<Changes> {
+        self.eras.apply(&self.era_changes);
+        (!self.era_changes.is_empty()).then(|| std::mem::take(&mut self.era_changes))
+    }
+
     /// Asks every client to end in order.
     pub(super) fn shut_down(&mut self) {
         for link in &mut self.links {
@@ -272,4 +317,9 @@ impl Hub {
             }
         }
     }
+}
+
+/// The time of day, for what outlives the run.
+fn since_1970() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::tasks::Tasks;
 use super::work::Inside;
 use crate::agent::{AuditRecord, SessionEvent};
-use crate::audit::{self, AuditLine};
+use crate::audit::AuditLine;
 use crate::bridge::Notice;
 use crate::domain::{Message, Warning};
 use crate::paths::Paths;
@@ -36,7 +36,7 @@ impl Records {
         let audit = setup
             .paths
             .as_ref()
-            .map(|paths| Journal::open(tasks, audit::file(&paths.state), None, inside.clone()));
+            .map(|paths| Journal::open(tasks, paths.audit_file(), None, inside.clone()));
         Self {
             paths: setup.paths.clone(),
             tasks: tasks.clone(),
@@ -58,7 +58,7 @@ impl Records {
         let id = resumed.unwrap_or_else(|| SessionId::new(UtcDateTime::now(), fastrand::u32(..)));
         self.id = id.to_string();
         let paths = self.paths.as_ref().filter(|_| self.conversation);
-        let path = paths.map(|paths| store::file(&store::directory(&paths.data), &id));
+        let path = paths.map(|paths| store::file(&paths.sessions_dir(), &id));
         self.session = path.clone().map(|path| self.open(path, &id));
         if new {
             for message in taken_over {

@@ -6,10 +6,11 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::config::{Auth, McpConfig, ServerConfig};
-use crate::domain::{Source, Warning};
+use crate::domain::{Answering, Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
 
-/// What the client of this server starts with.
+/// What the client of this server starts with. Nobody answers its questions unless the caller says
+/// so.
 pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> ServerSpec {
     let plain = server
         .headers
@@ -23,11 +24,13 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
         has_credential: server.auth.is_some() || !server.headers_env.is_empty(),
         protocol: server.protocol,
         ca_pem,
+        answering: Answering::Nobody,
         limits: Limits {
             discovery: mcp.discovery_timeout,
             silence: mcp.call_timeout,
             call: mcp.max_call_time,
         },
+        remembered: None,
     }
 }
 

@@ -7,7 +7,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
-use crate::domain::{Call, CallId, Outcome, Source, TurnId, Warning};
+use crate::domain::{
+    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
+    TurnId, Warning,
+};
 use crate::mcp::Command;
 use crate::provider::http::Provider;
 use crate::store::StoreError;
@@ -26,6 +29,13 @@ pub(super) enum Inside {
     },
     /// The endpoint said how large the model's window is.
     Window(Option<u64>),
+    /// A server answered an inquiry, or did not.
+    Inquired {
+        /// Which.
+        inquiry: InquiryId,
+        /// The answer.
+        answer: Result<Found, InquiryFault>,
+    },
     /// Something could not be written.
     Warned(Warning),
 }
@@ -126,6 +136,27 @@ async fn outcome_of(
     answer.await.unwrap_or_else(|_| Outcome::Unknown {
         reason: "the connection to the server ended".to_owned(),
     })
+}
+
+/// Carries one inquiry to its server and reports the answer.
+pub(super) async fn inquire(
+    commands: Option<mpsc::Sender<Command>>,
+    inquiry: InquiryId,
+    what: Inquiry,
+    cancel: CancellationToken,
+    inside: mpsc::Sender<Inside>,
+) {
+    let asked = async {
+        let (reply, answer) = oneshot::channel();
+        let command = Command::Inquire { inquiry: Box::new(what), cancel: cancel.clone(), reply };
+        commands?.send(command).await.ok()?;
+        answer.await.ok()
+    };
+    let answer = asked.await.unwrap_or_else(|| {
+        let message = "The server has no connection now; reconnect it.".to_owned();
+        Err(InquiryFault { kind: InquiryFaultKind::Unavailable, message })
+    });
+    drop(inside.send(Inside::Inquired { inquiry, answer }).await);
 }
 
 /// Does something that waits for the disk, and warns if it fails.

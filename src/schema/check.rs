@@ -19,6 +19,10 @@ pub const SCHEMA_DEPTH: usize = 96;
 pub const SCHEMA_NODES: usize = 20_000;
 /// Faults that one report lists.
 const FAULTS: usize = 8;
+/// `resultNodes`: values in one structured result that is compared with its schema.
+pub const RESULT_NODES: usize = 50_000;
+/// Faults of a structured result that are named.
+const MISFITS: usize = 3;
 /// Steps that a pattern with look-around may take on one text.
 const STEPS: usize = 100_000;
 
@@ -84,6 +88,37 @@ pub fn check(schema: &Value, arguments: &Map<String, Value>) -> Result<(), Strin
         None => plainly(schema, &arguments),
     };
     report::whole(&faults, FAULTS)
+}
+
+/// What of a structured result does not fit its schema, in a few words; `None` where it fits, where
+/// the schema cannot be used, or where the value is too large to be compared.
+pub fn misfit(schema: &Value, value: &Value) -> Option<String> {
+    if nodes(value) > RESULT_NODES {
+        return None;
+    }
+    let validator = validator(schema, value)?;
+    let mut errors = validator.iter_errors(value).map(|error| report::sentence(&error, schema));
+    let named: Vec<String> = errors.by_ref().take(MISFITS).collect();
+    let more = if errors.next().is_some() { ", and more" } else { "" };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join("; ")))
+}
+
+/// Values in a value, itself included; no further than is asked for.
+fn nodes(value: &Value) -> usize {
+    let mut pending = vec![value];
+    let mut nodes = 0;
+    while let Some(value) = pending.pop() {
+        nodes += 1;
+        if nodes > RESULT_NODES {
+            break;
+        }
+        match value {
+            Value::Array(items) => pending.extend(items),
+            Value::Object(members) => pending.extend(members.values()),
+            _ => {}
+        }
+    }
+    nodes
 }
 
 /// Builds a validator, the way in which the schema can be used as it is first. None for a schema

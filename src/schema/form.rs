@@ -1,5 +1,7 @@
-//! Schemas as something a person can fill in: rows for a table, values from `KEY=VALUE`.
+//! Schemas as something a person can fill in: rows for a table, values from `KEY=VALUE`, forms of
+//! servers.
 
+pub mod asked;
 pub mod entry;
 mod typed;
 

@@ -74,11 +74,6 @@ pub struct Summary {
     pub bytes: u64,
 }
 
-/// The directory of session files.
-pub fn directory(data: &Path) -> PathBuf {
-    data.join("sessions")
-}
-
 /// The file of a conversation.
 pub fn file(directory: &Path, id: &SessionId) -> PathBuf {
     directory.join(format!("{id}.jsonl"))

@@ -211,7 +211,11 @@ impl Decoder {
     fn end_line(&mut self) {
         match std::mem::replace(&mut self.inside, Inside::Line) {
             Inside::Line => {}
-            Inside::Data => return self.data.end_line(),
+            Inside::Data => {
+                self.data.end_line();
+                // A cut character became longer.
+                return self.check_size();
+            }
             Inside::Comment => return,
         }
         let mut line = std::mem::take(&mut self.line);

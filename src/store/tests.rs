@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::domain::Mode;
+use crate::domain::{Era, Mode};
 use crate::permission::{Pattern, RuleOrigin};
 
 fn home() -> (tempfile::TempDir, Paths) {
@@ -179,4 +179,33 @@ fn a_file_that_exists_is_not_created_again() {
     assert!(create_new(&paths.config_file(), b"a").unwrap());
     assert!(!create_new(&paths.config_file(), b"b").unwrap());
     assert_eq!(fs::read_to_string(paths.config_file()).unwrap(), "a");
+}
+
+#[test]
+fn eras_are_remembered_beside_what_others_remember_and_forgotten() {
+    use crate::mcp::memory::Seen;
+    let (_dir, paths) = home();
+    let seen = |era| Some(Seen { era, version: "v".to_owned(), when: 1 });
+    let change = |key: &str, change| Changes::from([(key.to_owned(), change)]);
+    merge_eras(&paths, &change("a", seen(Era::Legacy))).unwrap();
+    merge_eras(&paths, &change("b", seen(Era::Modern))).unwrap();
+    assert_eq!(read_eras(&paths).endpoints.len(), 2);
+    merge_eras(&paths, &change("a", None)).unwrap();
+    let left: Vec<_> = read_eras(&paths).endpoints.into_keys().collect();
+    assert_eq!(left, ["b"]);
+    #[cfg(unix)]
+    assert_eq!(mode(&paths.eras_file()), 0o600);
+}
+
+#[test]
+fn a_damaged_memory_of_eras_is_none_and_is_written_anew() {
+    let (_dir, paths) = home();
+    private_dir(&paths.state).unwrap();
+    for text in ["{", "[]", "{\"endpoints\": {\"a\": 1}}", "\u{0}"] {
+        fs::write(paths.eras_file(), text).unwrap();
+        assert_eq!(read_eras(&paths), Eras::default(), "{text}");
+    }
+    let seen = crate::mcp::memory::Seen { era: Era::Legacy, version: String::new(), when: 1 };
+    merge_eras(&paths, &Changes::from([("a".to_owned(), Some(seen))])).unwrap();
+    assert_eq!(read_eras(&paths).endpoints.len(), 1);
 }

@@ -123,6 +123,7 @@ impl Conversation {
             | Notice::AskClosed { .. }
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
+            | Notice::Inquired { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true

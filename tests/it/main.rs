@@ -9,15 +9,20 @@
 )]
 
 mod agent_flow;
+mod breaches;
 mod cases;
 mod commands;
 mod era_legacy;
+mod era_memory;
 mod era_modern;
 mod frames;
+mod inquiries;
 mod layers;
 mod provider;
 mod pty;
+mod questions;
 mod rough_server;
 mod sdk_server;
 mod sse_differential;
 mod support;
+mod tasks;

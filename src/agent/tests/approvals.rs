@@ -228,6 +228,24 @@ fn a_direct_call_passes_the_same_door() {
 }
 
 #[test]
+fn arguments_of_an_unchecked_call_are_sent_as_they_are_and_a_rule_still_denies() {
+    let mut rig = rig();
+    let arguments = Arc::new(object(json!({"q": null})));
+    let unchecked = |server: &str| Event::CallUnchecked {
+        tool: ToolId::new(server, "picky"),
+        arguments: Arc::clone(&arguments),
+    };
+    let checked = Event::CallDirect {
+        tool: ToolId::new("asks", "picky"),
+        arguments: Arc::clone(&arguments),
+        consent: true,
+    };
+    assert_eq!(rig.does(checked), ["1 invalid arguments"]);
+    assert_eq!(rig.does(unchecked("asks")), ["2 running", "run 2 {\"q\":null}"]);
+    assert_eq!(rig.does(unchecked("closed")), ["3 denied"]);
+}
+
+#[test]
 fn a_deny_rule_beats_consent_and_grants() {
     let mut rig = rig();
     ask_one(&mut rig);

@@ -8,12 +8,12 @@ use tokio::net::{TcpStream, lookup_host};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use super::report::{Report, Step, Verdict};
 use crate::config::{Auth, ServerConfig};
 use crate::domain::{PinState, ServerState, Stage, ToolDefinition, ToolId};
-use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, http};
+use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
+use crate::net::{is_this_machine, loopback};
 use crate::pin::{Pins, fingerprint};
 use crate::redact;
 use crate::schema::{binary, check};
@@ -25,8 +25,13 @@ const GRACE: Duration = Duration::from_secs(2);
 /// Room for what a client reports.
 const EVENTS: usize = 64;
 
-/// Checks one server.
-pub(super) async fn server(server: &ServerConfig, spec: ServerSpec, pins: Option<&Pins>) -> Report {
+/// Checks one server; `way` is what [`reach`] found.
+pub(super) async fn server(
+    server: &ServerConfig,
+    spec: ServerSpec,
+    way: Vec<Step>,
+    pins: Option<&Pins>,
+) -> Report {
     let mut report = Report::new(&server.name, &redact::url(&server.url));
     report.add(Step::ok(Stage::Config, None, place(server)));
     if let Some(reason) = &server.disabled {
@@ -35,11 +40,10 @@ pub(super) async fn server(server: &ServerConfig, spec: ServerSpec, pins: Option
         return report;
     }
     report.add(Step::ok(Stage::Credential, None, credential(server)));
-    let reach = reach(&server.url).await;
     let begun = Instant::now();
     let heard = listen(spec, begun).await;
     let usable = heard.state.as_ref().is_some_and(ServerState::usable);
-    for mut step in reach {
+    for mut step in way {
         if usable && step.verdict == Verdict::Failed {
             // Something else carried the request, such as a proxy.
             step.verdict = Verdict::Warning;
@@ -67,17 +71,23 @@ fn credential(server: &ServerConfig) -> String {
     }
 }
 
-/// DNS and TCP, as this machine does them itself.
-async fn reach(url: &Url) -> Vec<Step> {
+/// DNS and TCP, as this machine does them itself; nothing of a server that is off.
+pub(super) async fn reach(server: &ServerConfig) -> Vec<Step> {
+    if server.disabled.is_some() {
+        return Vec::new();
+    }
+    let url = &server.url;
     let (Some(host), Some(port)) = (url.host_str(), url.port_or_known_default()) else {
         return Vec::new();
     };
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let begun = Instant::now();
-    let found = match http::loopback(url) {
-        // As the client itself does.
-        Some(both) => Ok(both.to_vec()),
-        None => look_up(bare, port).await,
+    let found = match timeout(REACH, lookup_host((bare, port))).await {
+        // As the client does: some systems list one of the two only.
+        _ if is_this_machine(url) && url.domain().is_some() => Ok(loopback(port).to_vec()),
+        Ok(Ok(addresses)) => Ok(addresses.collect::<Vec<_>>()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(_) => Err(format!("no answer within {} s", REACH.as_secs())),
     };
     let took = Some(begun.elapsed());
     let addresses = match found {
@@ -91,14 +101,6 @@ async fn reach(url: &Url) -> Vec<Step> {
     let list: Vec<String> = addresses.iter().map(|address| address.ip().to_string()).collect();
     let dns = Step::ok(Stage::Dns, took, list.join(", "));
     vec![dns, connect(&addresses, port).await]
-}
-
-async fn look_up(host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
-    match timeout(REACH, lookup_host((host, port))).await {
-        Ok(Ok(addresses)) => Ok(addresses.collect()),
-        Ok(Err(error)) => Err(error.to_string()),
-        Err(_) => Err(format!("no answer within {} s", REACH.as_secs())),
-    }
 }
 
 async fn connect(addresses: &[SocketAddr], port: u16) -> Step {

@@ -138,6 +138,7 @@ impl Teller {
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::CatalogChanged { .. }
+            | Notice::Inquired { .. }
             | Notice::ContextChanged { .. }
             | Notice::SessionStarted { .. } => {}
         }

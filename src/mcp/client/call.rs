@@ -1,6 +1,7 @@
 //! One call, from its command to its one outcome. It is sent once; only what surely was not
 //! processed is sent again, and that once.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,17 +10,21 @@ use tokio::sync::oneshot;
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::connect;
 use super::shared::{Conn, Link, Shared};
+use super::{connect, output, questions, task};
 use crate::domain::{CallId, Era, Outcome, ToolName};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
-use crate::mcp::headers;
+use crate::mcp::model::question::{self, InputRequired};
 use crate::mcp::model::result;
+use crate::mcp::model::task::{Task, is_task};
+use crate::mcp::{headers, retry};
 
 /// How long the first call waits for the standing stream (T7).
 const STREAM_WAIT: Duration = Duration::from_secs(5);
+/// Times that one call is sent again because the server asked for something (R8).
+pub(super) const ROUNDS: u32 = 10;
 
 /// A call as it was asked for.
 pub(super) struct Request {
@@ -30,34 +35,81 @@ pub(super) struct Request {
     pub(super) reply: oneshot::Sender<Outcome>,
 }
 
-/// The request that is on its way, if any: what a cancel has to name.
-type Flight = Mutex<Option<(u64, Dialect)>>;
+/// What is on its way: what a cancel has to name.
+pub(super) enum Flying {
+    /// A request.
+    Request(u64, Dialect),
+    /// A task at the server, with or without a request about it.
+    Task(Box<Task>, Dialect),
+}
+
+/// How far the call has come.
+#[derive(Default)]
+pub(super) struct Flight {
+    /// What is on its way, if anything.
+    now: Mutex<Option<Flying>>,
+    /// Whether the server has begun with the call and waits for input: it may have done part of it.
+    begun: AtomicBool,
+}
+
+impl Flight {
+    pub(super) fn set(&self, flying: Flying) {
+        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = Some(flying);
+    }
+
+    /// Nothing is on its way any more; gives what was.
+    pub(super) fn landed(&self) -> Option<Flying> {
+        self.now.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What the latest round adds to the parameters. It belongs to this call alone (R5).
+#[derive(Debug, Default)]
+struct Round {
+    number: u32,
+    answers: Option<Map<String, Value>>,
+    state: Option<String>,
+}
 
 /// Makes the call and settles it.
 pub(super) async fn run(shared: Arc<Shared>, request: Request) {
     let flight = Flight::default();
+    let _calling = shared.peer.desk.calling(request.call);
     let outcome = tokio::select! {
         biased;
         outcome = attempts(&shared, &request, &flight) => outcome,
         () = request.cancel.cancelled() => cancelled(&shared, &flight, "cancelled by the user").await,
         () = shared.closing.cancelled() => cancelled(&shared, &flight, "the client ends").await,
-        () = sleep(shared.limits.call) => overdue(&shared, &flight).await,
+        () = shared.peer.desk.run_out(Some(request.call), shared.limits.call) => {
+            overdue(&shared, &flight).await
+        }
     };
+    let outcome = output::checked(&shared, &request.tool, outcome).await;
+    if !matches!(outcome, Outcome::Ok(_) | Outcome::ToolError(_)) {
+        shared.peer.desk.cancel_for(request.call);
+    }
     if request.reply.send(outcome).is_err() {
         tracing::debug!(server = %shared.peer.server, call = %request.call, "nobody wants the outcome");
     }
 }
 
 /// Ends what is on its way in the way of its era. Modern: dropping the exchange closes its stream,
-/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). Tells
+/// which is the cancel (T4). Legacy: a notice of its own, and nothing is waited for (T8). A task:
+/// a request of its own, never a notice (Y6). Between rounds nothing is on its way (R8). Tells
 /// whether anything had been sent.
-async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
-    let flying = flight.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let Some((id, dialect)) = flying else { return false };
-    if dialect.era == Era::Legacy {
-        let params = json!({ "requestId": id, "reason": why });
-        let notice = jsonrpc::notification("notifications/cancelled", &params);
-        shared.peer.up(Upcall::Post(notice, dialect)).await;
+pub(super) async fn withdraw(shared: &Shared, flight: &Flight, why: &str) -> bool {
+    match flight.landed() {
+        None => return flight.begun.load(Ordering::Relaxed),
+        Some(Flying::Request(id, dialect)) if dialect.era == Era::Legacy => {
+            let params = json!({ "requestId": id, "reason": why });
+            let notice = jsonrpc::notification("notifications/cancelled", &params);
+            shared.peer.up(Upcall::Post(notice, dialect)).await;
+        }
+        Some(Flying::Request(..)) => {}
+        Some(Flying::Task(task, dialect)) => {
+            let ask = task::about(shared, &task, "tasks/cancel");
+            shared.peer.up(Upcall::Ask(Box::new(ask), dialect)).await;
+        }
     }
     true
 }
@@ -79,13 +131,31 @@ async fn overdue(shared: &Shared, flight: &Flight) -> Outcome {
 async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcome {
     let mut above = 0;
     let mut again = true;
+    let mut round = Round::default();
     loop {
         let conn = match connection(shared, above).await {
             Ok(conn) => conn,
             Err(reason) => return Outcome::NotSent { reason },
         };
-        let fault = match attempt(shared, request, &conn, flight).await {
-            Ok(result) => return result::outcome(result, conn.dialect.era),
+        let _of_session = conn.calls.token();
+        let fault = match attempt(shared, request, &conn, flight, &round).await {
+            Ok(result) => {
+                let required = match conn.dialect.era {
+                    Era::Modern => question::input_required(&result, shared.peer.desk.answering),
+                    Era::Legacy => None,
+                };
+                let required = match required {
+                    None => return settled(shared, request, &conn, flight, result).await,
+                    Some(Err(why)) => return result::unfinished(&why),
+                    Some(Ok(required)) => required,
+                };
+                flight.begun.store(true, Ordering::Relaxed);
+                round = match next(shared, request, round, required).await {
+                    Ok(round) => round,
+                    Err(outcome) => return outcome,
+                };
+                continue;
+            }
             Err(fault) => fault,
         };
         match (&fault, conn.dialect.era) {
@@ -116,14 +186,73 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
                 withdraw(shared, flight, "timed out").await;
                 return fault.outcome();
             }
-            _ => return fault.outcome(),
+            // I8: 2025-11-25 alone.
+            (Fault::Rpc { error, .. }, Era::Legacy) if round.number < ROUNDS => {
+                let pages = question::pages_required(error, shared.peer.desk.answering);
+                let Some(pages) = pages else { return fault.outcome() };
+                if !questions::pages(shared, request.call, pages).await {
+                    return fault.outcome();
+                }
+                round = Round { number: round.number + 1, ..Round::default() };
+                continue;
+            }
+            _ => return of_round(&round, fault),
         }
         again = false;
     }
 }
 
+/// The outcome that a result leads to, at once or by way of a task.
+async fn settled(
+    shared: &Shared,
+    request: &Request,
+    conn: &Conn,
+    flight: &Flight,
+    result: Value,
+) -> Outcome {
+    if conn.dialect.era == Era::Modern && is_task(&result) {
+        return task::follow(shared, conn, request.call, flight, &result).await;
+    }
+    result::outcome(result, conn.dialect.era)
+}
+
+/// Asks for what the server needs, and makes the next round of it (R2, R3).
+async fn next(
+    shared: &Shared,
+    request: &Request,
+    last: Round,
+    required: InputRequired,
+) -> Result<Round, Outcome> {
+    let InputRequired { questions, state } = required;
+    let number = last.number + 1;
+    if number > ROUNDS {
+        return Err(result::unfinished(&format!(
+            "asked for more after {ROUNDS} rounds, which is the limit (rounds of one call)"
+        )));
+    }
+    let answers = if questions.is_empty() {
+        // It only wants to be asked again, which is not to be a busy loop.
+        sleep(retry::backoff(number, None, fastrand::f64())).await;
+        None
+    } else {
+        Some(questions::round(shared, Some(request.call), questions).await)
+    };
+    Ok(Round { number, answers, state })
+}
+
+/// A later round that was not sent does not mean that the call was not.
+fn of_round(round: &Round, fault: Fault) -> Outcome {
+    match fault.outcome() {
+        Outcome::NotSent { reason } if round.number > 0 => {
+            let reason = format!("What the server had asked for could not be sent: {reason}");
+            Outcome::Unknown { reason: may_have_run(&reason) }
+        }
+        outcome => outcome,
+    }
+}
+
 /// Whether a modern server refuses as if it were none any more. It did not process the request.
-fn is_gone(fault: &Fault) -> bool {
+pub(super) fn is_gone(fault: &Fault) -> bool {
     match fault {
         Fault::Status { status: 404, .. } => true,
         Fault::Rpc { error, .. } => error.code == code::UNSUPPORTED_VERSION,
@@ -132,7 +261,7 @@ fn is_gone(fault: &Fault) -> bool {
 }
 
 /// The link, once it stands; at least of that generation.
-async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
+pub(super) async fn connection(shared: &Shared, above: u64) -> Result<Arc<Conn>, String> {
     let mut link = shared.link.clone();
     let usable = |link: &Link| match link {
         Link::Connecting => false,
@@ -154,6 +283,7 @@ async fn attempt(
     request: &Request,
     conn: &Conn,
     flight: &Flight,
+    round: &Round,
 ) -> Result<Value, Fault> {
     if conn.dialect.era == Era::Legacy
         && timeout(STREAM_WAIT, conn.listening.cancelled()).await.is_err()
@@ -172,6 +302,15 @@ async fn attempt(
     let mut params = Map::new();
     params.insert("name".to_owned(), json!(request.tool.as_str()));
     params.insert("arguments".to_owned(), Value::Object(Map::clone(&request.arguments)));
+    if conn.dialect.era == Era::Modern {
+        if let Some(answers) = &round.answers {
+            params.insert("inputResponses".to_owned(), Value::Object(answers.clone()));
+        }
+        // R4: the same text, and none where there was none.
+        if let Some(state) = &round.state {
+            params.insert("requestState".to_owned(), json!(state));
+        }
+    }
     let ask = Ask {
         id,
         method: "tools/call",
@@ -181,10 +320,10 @@ async fn attempt(
         call: Some(request.call),
         silence: shared.limits.silence,
     };
-    *flight.lock().unwrap_or_else(PoisonError::into_inner) = Some((id, conn.dialect.clone()));
+    flight.set(Flying::Request(id, conn.dialect.clone()));
     let answer = shared.peer.ask(&conn.dialect, ask).await;
     if !matches!(answer, Err(Fault::Silent(_))) {
-        *flight.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        flight.landed();
     }
     answer.map(|answered| answered.result)
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use tokio::time::{Instant, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Stage};
@@ -30,6 +31,15 @@ pub(super) struct List {
     pub(super) tools: Vec<Listed>,
     pub(super) dropped: Vec<(String, String)>,
     pub(super) cut: Option<String>,
+    /// What it does that the protocol does not allow, and where.
+    pub(super) breaches: Vec<(&'static str, String)>,
+}
+
+impl List {
+    /// The list of a server without tools.
+    fn empty() -> Self {
+        Self { tools: Vec::new(), dropped: Vec::new(), cut: None, breaches: Vec::new() }
+    }
 }
 
 /// How a listing ended.
@@ -111,6 +121,7 @@ async fn discover(
         remarks: agreed.remarks,
         listening: CancellationToken::new(),
         over: CancellationToken::new(),
+        calls: TaskTracker::new(),
     };
     Ok(Box::new(Found { conn, list, stages }))
 }
@@ -127,11 +138,19 @@ async fn negotiate(
     loop {
         let (dialect, method, params) = match lifecycle.step() {
             Step::Discover(version) => (Dialect::modern(version), "server/discover", json!({})),
-            Step::Initialize(version) => {
-                (Dialect::opening(), "initialize", model::initialize_params(version))
-            }
+            Step::Initialize(version) => (
+                Dialect::opening(),
+                "initialize",
+                model::initialize_params(version, shared.peer.desk.answering),
+            ),
             Step::Initialized(agreed) => {
-                let dialect = dialect_of(agreed, session.take());
+                let given = session.take();
+                let odd = given.is_some();
+                let dialect = dialect_of(agreed, given);
+                if odd && dialect.session.is_none() {
+                    let breach = "gives an MCP session id with characters that none may have";
+                    shared.peer.remark(breach, "").await;
+                }
                 let notice = jsonrpc::notification("notifications/initialized", &Value::Null);
                 let told = shared.peer.post(&dialect, &notice).await;
                 told.map_err(|fault| Failed::at(Stage::Negotiate, fault))?;
@@ -230,7 +249,7 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
 /// Looks at the schemas anew for the headers they ask for (X5); the catalog hears of it too.
 pub(super) async fn list_again_for_headers(shared: &Shared, conn: &Conn) -> Result<(), Fault> {
     let list = list(shared, &conn.dialect, &conn.capabilities).await?;
-    shared.set_headers(&list.tools);
+    shared.set_tools(&list.tools);
     shared.peer.up(Upcall::ToolsChanged).await;
     Ok(())
 }
@@ -243,14 +262,14 @@ async fn list(
 ) -> ListOutcome {
     // G3; a server that names no capability at all is asked all the same.
     if !capabilities.is_empty() && !capabilities.contains_key("tools") {
-        return Ok(List { tools: Vec::new(), dropped: Vec::new(), cut: None });
+        return Ok(List::empty());
     }
     match walk(shared, dialect).await {
         Err((Fault::Rpc { error, .. }, true)) if error.code == code::INVALID_PARAMS => {
             walk(shared, dialect).await.map_err(|(fault, _)| fault)
         }
         Err((Fault::Rpc { error, .. }, false)) if error.code == code::METHOD_NOT_FOUND => {
-            Ok(List { tools: Vec::new(), dropped: Vec::new(), cut: None })
+            Ok(List::empty())
         }
         other => other.map_err(|(fault, _)| fault),
     }
@@ -277,9 +296,14 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),
             After::End => break None,
+            After::Repeats => {
+                let breach = "gives the same page cursor twice, so that its list of tools was cut";
+                list.breaches.push((breach, String::new()));
+                break None;
+            }
             After::Stop(why) => break Some(why),
         }
     };
-    let ToolList { tools, dropped, .. } = list;
-    Ok(List { tools, dropped, cut })
+    let ToolList { tools, dropped, breaches, .. } = list;
+    Ok(List { tools, dropped, cut, breaches })
 }

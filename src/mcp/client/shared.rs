@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::{Map, Value};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use crate::config::Protocol;
 use crate::domain::{Era, ServerConnection, ToolName};
-use crate::mcp::exchange::{Dialect, Peer, Upcall};
+use crate::mcp::exchange::{Ask, Dialect, Peer, Upcall};
 use crate::mcp::headers::ParamHeader;
 use crate::mcp::model::tool::Listed;
 use crate::mcp::{Limits, ServerEvent, ServerSpec};
@@ -30,15 +31,22 @@ pub(super) struct Conn {
     pub(super) listening: CancellationToken,
     /// Cancelled when the connection is over.
     pub(super) over: CancellationToken,
+    /// The calls that are on their way in its MCP session.
+    pub(super) calls: TaskTracker,
 }
 
 impl Conn {
     /// Whether the server may have something to say outside its answers: a legacy one always
     /// (T6), a modern one where it tells of changes (U1).
     pub(super) fn may_be_listened_to(&self) -> bool {
+        self.dialect.era == Era::Legacy || self.announces_changes()
+    }
+
+    /// Whether it declared that it tells of changes to its tools.
+    pub(super) fn announces_changes(&self) -> bool {
         let tools = self.capabilities.get("tools");
         let changes = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool);
-        self.dialect.era == Era::Legacy || changes == Some(true)
+        changes == Some(true)
     }
 
     /// The connection as the catalog shows it.
@@ -84,6 +92,7 @@ pub(super) struct Shared {
     /// Cancelled when the client ends.
     pub(super) closing: CancellationToken,
     headers: Mutex<Arc<HashMap<ToolName, Vec<ParamHeader>>>>,
+    outputs: Mutex<HashMap<ToolName, Arc<Value>>>,
 }
 
 impl Shared {
@@ -100,6 +109,7 @@ impl Shared {
             link,
             closing: CancellationToken::new(),
             headers: Mutex::default(),
+            outputs: Mutex::default(),
         }
     }
 
@@ -110,8 +120,22 @@ impl Shared {
         }
     }
 
-    /// Remembers which arguments of which tools travel in headers (X6).
-    pub(super) fn set_headers(&self, tools: &[Listed]) {
+    /// Asks beside everything else; nobody waits for how it goes.
+    pub(super) async fn aside(&self, ask: Ask, dialect: &Dialect) {
+        let method = ask.method;
+        if let Err(fault) = self.peer.ask(dialect, ask).await {
+            tracing::debug!(server = %self.peer.server, method, %fault, "refused");
+        }
+    }
+
+    /// Remembers which arguments of which tools travel in headers (X6), and what the tools say of
+    /// their structured results (D9).
+    pub(super) fn set_tools(&self, tools: &[Listed]) {
+        let outputs = tools.iter().filter_map(|tool| {
+            let schema = tool.definition.output_schema.as_ref()?;
+            Some((tool.definition.name.clone(), Arc::clone(schema)))
+        });
+        *self.outputs.lock().unwrap_or_else(PoisonError::into_inner) = outputs.collect();
         let table = tools
             .iter()
             .filter(|tool| !tool.headers.is_empty())
@@ -120,7 +144,12 @@ impl Shared {
         *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
     }
 
-    /// The table of [`Self::set_headers`].
+    /// What a tool's structured results have to fit.
+    pub(super) fn output_schema(&self, tool: &ToolName) -> Option<Arc<Value>> {
+        self.outputs.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned()
+    }
+
+    /// The table of [`Self::set_tools`].
     pub(super) fn headers(&self) -> Arc<HashMap<ToolName, Vec<ParamHeader>>> {
         Arc::clone(&self.headers.lock().unwrap_or_else(PoisonError::into_inner))
     }

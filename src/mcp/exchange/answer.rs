@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::hear::{Body, Hearing};
 use super::{Dialect, Peer, stream};
-use crate::domain::Era;
+use crate::domain::{CallId, Era};
 use crate::jsonrpc::{self, ErrorObject, Message, code};
 use crate::mcp::fault::Fault;
 use crate::mcp::http::{JSON_LIMIT, Response};
@@ -51,7 +51,8 @@ async fn json(
     silence: Duration,
 ) -> Result<Body, Fault> {
     let seen = response.seen();
-    let text = body(&mut response, JSON_LIMIT, Some(silence)).await?;
+    let patience = (peer, hearing.call, silence);
+    let text = body(&mut response, JSON_LIMIT, Some(patience)).await?;
     let messages = jsonrpc::decode(&text)
         .map_err(|fault| Fault::Odd { reason: format!("{seen}: {fault}.") })?;
     let alone = messages.len() == 1;
@@ -72,18 +73,19 @@ async fn json(
     Err(Fault::Odd { reason: format!("{seen}: no answer with the id of the request.") })
 }
 
-/// A whole body, bounded. Without `silence` the caller bounds the time.
+/// A whole body, bounded. Without a limit on silence the caller bounds the time.
 async fn body(
     response: &mut Response,
     limit: usize,
-    silence: Option<Duration>,
+    patience: Option<(&Peer, Option<CallId>, Duration)>,
 ) -> Result<Vec<u8>, Fault> {
     let mut text = Vec::new();
     loop {
         let next = response.chunk();
-        let chunk = match silence {
-            Some(silence) => {
-                timeout(silence, next).await.map_err(|_elapsed| Fault::Silent(silence))??
+        let chunk = match patience {
+            Some((peer, call, silence)) => {
+                let next = peer.desk.patiently(call, Instant::now(), silence, next).await;
+                next.ok_or(Fault::Silent(silence))??
             }
             None => next.await?,
         };

@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::{Dialect, Peer, Upcall};
-use crate::domain::{CallId, Era, Progress};
+use super::{Dialect, Peer, Question, Upcall};
+use crate::domain::{Answering, CallId, ElicitationReply, Era, Progress};
 use crate::jsonrpc::{self, ErrorObject, Id, Message, code};
 use crate::mcp::ServerEventKind;
-use crate::mcp::model::cut;
+use crate::mcp::cache::Stale;
+use crate::mcp::desk::Admission;
+use crate::mcp::model::{cut, question};
 
 /// Longest log line or progress message that is passed on, in bytes.
 const NOTE_LIMIT: usize = 2000;
@@ -16,7 +18,7 @@ const NOTE_LIMIT: usize = 2000;
 pub(in crate::mcp) struct Hearing {
     /// The request whose answer is awaited; 0 (never given) on the standing stream.
     pub(super) id: u64,
-    call: Option<CallId>,
+    pub(super) call: Option<CallId>,
     pub(super) dialect: Dialect,
     progress: Progress,
 }
@@ -41,33 +43,49 @@ impl Hearing {
                 return Some(Err(reason));
             }
             Message::Invalid { reason, .. } => {
-                peer.remark(&format!("sends messages that are none ({reason})")).await;
+                peer.remark("sends messages that are none", &reason).await;
             }
             Message::Notification { method, params } => self.notice(peer, &method, &params).await,
-            Message::Request { id, method, .. } => self.request(peer, &id, &method).await,
+            Message::Request { id, method, params } => {
+                self.request(peer, id, &method, &params).await;
+            }
         }
         None
     }
 
-    /// J5: an answer to anything else is passed over; H15: an error without an id is ours.
+    /// T14: an answer to another request goes where it is waited for; H15: an error without an id is
+    /// ours.
     async fn response(&self, peer: &Peer, id: &Value, body: Body) -> Option<Body> {
-        if self.id == 0 {
-            return None;
-        }
-        if jsonrpc::answers(id, self.id) {
+        if self.id != 0 && jsonrpc::answers(id, self.id) {
             if id.is_string() {
-                peer.remark("gives ids back as text where they were numbers").await;
+                peer.remark("gives ids back as text where they were numbers", "").await;
             }
             return Some(body);
         }
-        (id.is_null() && body.is_err()).then_some(body)
+        if self.id != 0 && id.is_null() && body.is_err() {
+            return Some(body);
+        }
+        peer.deliver(id, body);
+        None
     }
 
     async fn notice(&mut self, peer: &Peer, method: &str, params: &Value) {
         match method {
             "notifications/progress" => self.progressed(peer, params).await,
             "notifications/message" => self.logged(peer, params).await,
-            "notifications/tools/list_changed" => peer.up(Upcall::ToolsChanged).await,
+            "notifications/tools/list_changed" => peer.up(Upcall::ToolsAnnounced).await,
+            // C4
+            "notifications/prompts/list_changed" => peer.cache().forget(Stale::Prompts),
+            "notifications/resources/list_changed" => peer.cache().forget(Stale::Resources),
+            "notifications/resources/updated" => peer.cache().forget(Stale::Contents),
+            // G9
+            "notifications/cancelled" if self.dialect.era == Era::Legacy => {
+                peer.desk.withdraw(params.get("requestId").unwrap_or(&Value::Null));
+            }
+            "notifications/elicitation/complete" if self.dialect.era == Era::Legacy => {
+                let name = params.get("elicitationId").and_then(Value::as_str);
+                peer.desk.page_done(name.unwrap_or_default());
+            }
             // J6: whatever else there is, nobody is waiting for it.
             _ => tracing::debug!(server = %peer.server, method, "notification passed over"),
         }
@@ -78,6 +96,9 @@ impl Hearing {
         let Some(call) = self.call.filter(|_| ours) else { return };
         // Values must rise; one that does not is taken for the last.
         let done = params.get("progress").and_then(Value::as_f64).unwrap_or_default();
+        if done < self.progress.done {
+            peer.remark("reports progress that goes back", "").await;
+        }
         self.progress.done = done.max(self.progress.done);
         if let Some(total) = params.get("total").and_then(Value::as_f64) {
             self.progress.total = Some(total);
@@ -108,23 +129,49 @@ impl Hearing {
 
     /// G6–G8: every request of a legacy server is answered, in a post of its own. T1: a modern one
     /// may not ask.
-    async fn request(&self, peer: &Peer, id: &Id, method: &str) {
+    async fn request(&self, peer: &Peer, id: Id, method: &str, params: &Value) {
         if self.dialect.era == Era::Modern {
-            peer.remark("sends requests on a stream where it may not; they cannot be answered")
-                .await;
+            let breach = "sends requests on a stream where it may not; they cannot be answered";
+            peer.remark(breach, method).await;
             return;
         }
+        let refuse = |why| jsonrpc::error(&id, code::METHOD_NOT_FOUND, why);
         let answer = match method {
-            "ping" => jsonrpc::result(id, &json!({})),
-            "roots/list" => jsonrpc::error(id, code::METHOD_NOT_FOUND, "Roots not supported"),
-            "sampling/createMessage" => {
-                jsonrpc::error(id, code::METHOD_NOT_FOUND, "Sampling not supported")
-            }
-            "elicitation/create" => {
-                jsonrpc::error(id, code::METHOD_NOT_FOUND, "Elicitation not supported")
-            }
-            _ => jsonrpc::error(id, code::METHOD_NOT_FOUND, "Method not found"),
+            "ping" => jsonrpc::result(&id, &json!({})),
+            "roots/list" => refuse("Roots not supported"),
+            "sampling/createMessage" => refuse("Sampling not supported"),
+            "elicitation/create" => return self.asked(peer, id, params).await,
+            _ => refuse("Method not found"),
         };
         peer.up(Upcall::Post(answer, self.dialect.clone())).await;
+    }
+
+    /// A question to the user. It is noted here, so that a repeat or a withdrawal that comes right
+    /// behind it finds it; the actor sees to the rest.
+    async fn asked(&self, peer: &Peer, id: Id, params: &Value) {
+        let version = self.dialect.version.as_deref().unwrap_or_default();
+        let answering = match question::declared(peer.desk.answering, version) {
+            Some(_) => peer.desk.answering,
+            None => Answering::Nobody,
+        };
+        let upcall = match question::read(params, answering) {
+            Err(error) => {
+                let answer = jsonrpc::error(&id, error.code, &error.message);
+                Upcall::Post(answer, self.dialect.clone())
+            }
+            Ok(asked) => match peer.desk.admit(&id, self.call) {
+                Admission::Welcome(call, stopped) => {
+                    let dialect = self.dialect.clone();
+                    Upcall::Asked(Box::new(Question { id, asked, call, stopped, dialect }))
+                }
+                Admission::Repeated => return,
+                Admission::Full => {
+                    peer.remark("asks the user more at once than can be put", "").await;
+                    let answer = question::answer(&ElicitationReply::Cancel);
+                    Upcall::Post(jsonrpc::result(&id, &answer), self.dialect.clone())
+                }
+            },
+        };
+        peer.up(upcall).await;
     }
 }

@@ -4,20 +4,19 @@
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::time::{Instant, sleep_until};
 
 use super::hear::{Body, Hearing};
 use super::{Peer, Upcall};
 use crate::domain::Era;
 use crate::jsonrpc;
+use crate::mcp::desk::after;
 use crate::mcp::fault::Fault;
 use crate::mcp::http::Response;
 use crate::sse::{Decoder, SseEvent};
 
 /// Wait before a stream is resumed when the server names none (T10).
 pub(in crate::mcp) const RECONNECT: Duration = Duration::from_secs(1);
-/// Longer than any stream lives.
-const FAR: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// Longest wait that a server may ask for.
 const RECONNECT_MOST: Duration = Duration::from_secs(5 * 60);
 /// Resumptions in a row that bring nothing before it is given up (T11).
@@ -84,27 +83,26 @@ pub(super) async fn read(
         if lost {
             return Err(Fault::Lost { reason });
         }
+        if hearing.call.is_some_and(|call| peer.desk.asks_for(call)) {
+            // It is a person who is silent.
+            last_byte = Instant::now();
+        }
         let deadline = after(last_byte, silence);
         sleep_until((Instant::now() + cursor.wait()).min(deadline)).await;
         let opening = peer.open(&hearing.dialect, &cursor.id);
-        response = match timeout_at(deadline, opening).await {
-            Err(_elapsed) => return Err(Fault::Silent(silence)),
-            Ok(Ok(resumed)) if is_stream(&resumed) => resumed,
-            Ok(Ok(refusal)) => {
+        response = match peer.desk.patiently(hearing.call, last_byte, silence, opening).await {
+            None => return Err(Fault::Silent(silence)),
+            Some(Ok(resumed)) if is_stream(&resumed) => resumed,
+            Some(Ok(refusal)) => {
                 let seen = refusal.seen();
                 let reason = format!("{reason} It could not be resumed: {seen}.");
                 return Err(Fault::Lost { reason });
             }
-            Ok(Err(fault)) => {
+            Some(Err(fault)) => {
                 return Err(Fault::Lost { reason: format!("{reason} {fault}") });
             }
         };
     }
-}
-
-/// A time that may be configured to be beyond all reckoning.
-fn after(start: Instant, time: Duration) -> Instant {
-    start.checked_add(time).unwrap_or_else(|| start + FAR)
 }
 
 pub(in crate::mcp) fn is_stream(response: &Response) -> bool {
@@ -135,8 +133,9 @@ async fn follow(
     let ended = loop {
         let chunk = match &mut patience {
             Some((silence, last_byte)) => {
-                let chunk = timeout_at(after(**last_byte, *silence), response.chunk()).await;
-                let chunk = chunk.map_err(|_elapsed| Fault::Silent(*silence))?;
+                let next = response.chunk();
+                let chunk = peer.desk.patiently(hearing.call, **last_byte, *silence, next).await;
+                let chunk = chunk.ok_or(Fault::Silent(*silence))?;
                 **last_byte = Instant::now();
                 chunk
             }
@@ -177,7 +176,7 @@ async fn take(
         Ok(messages) => messages,
         Err(fault) => {
             // S9: one broken event costs that event.
-            peer.remark(&format!("sends events that are no JSON ({fault})")).await;
+            peer.remark("sends events that are no JSON", &fault.to_string()).await;
             return Ok(ControlFlow::Continue(()));
         }
     };
@@ -210,7 +209,8 @@ async fn leftover(
     let event = SseEvent { event: "message".into(), data, id: String::new(), retry: None };
     match take(peer, hearing, &event).await? {
         ControlFlow::Break(body) => {
-            peer.remark("closes its streams without the empty line that ends the last event").await;
+            let breach = "closes its streams without the empty line that ends the last event";
+            peer.remark(breach, "").await;
             Ok(Some(body))
         }
         ControlFlow::Continue(()) => Ok(None),

@@ -7,6 +7,7 @@ use url::Url;
 
 use super::super::fault::Fault;
 use crate::domain::Stage;
+use crate::net::is_this_machine;
 use crate::redact;
 
 /// Sorts an error of sending by what surely did not happen: without a connection nothing was sent.
@@ -32,15 +33,17 @@ pub(super) fn of_sending(error: HttpError, url: &Url) -> Fault {
         Stage::Dns => {
             format!("The address of {host} was not found: {cause}. Check the URL and the network.")
         }
-        Stage::Tls => format!(
-            "No secure connection to {host}:{port}: {cause}. Check the URL; for a private authority name its certificate as extra CA file."
-        ),
+        Stage::Tls => {
+            let (seen, advice) = tls(&cause);
+            format!("No secure connection to {host}:{port}: {seen}. {advice}")
+        }
         _ if error.is_timeout() => format!(
             "No connection to {host}:{port} within {} s. Check the network and whether the server is up.",
             super::CONNECT.as_secs()
         ),
         _ => {
-            let tried = if super::loopback(url).is_some() { " (127.0.0.1 and [::1])" } else { "" };
+            let both = is_this_machine(url) && url.domain().is_some();
+            let tried = if both { " (127.0.0.1 and [::1])" } else { "" };
             format!(
                 "No connection to {host}:{port}{tried}: {cause}. Check whether the server is up."
             )
@@ -64,8 +67,85 @@ fn stage(error: &HttpError, url: &Url) -> Stage {
     if tcp || url.scheme() != "https" || error.is_timeout() { Stage::Tcp } else { Stage::Tls }
 }
 
+/// What is wrong with a secure connection, and what to do, from the words of the TLS library.
+fn tls(cause: &str) -> (String, &'static str) {
+    const PRIVATE: &str = "If it belongs to an authority of your own, name that authority's certificate in mcp.caFile or SSL_CERT_FILE.";
+    const RENEW: &str = "Whoever runs the server has to renew it; check this machine's clock, too.";
+    // The library names faults by the words of its code.
+    let known = [
+        (
+            "UnknownIssuer",
+            "its certificate comes from an authority that is not trusted here",
+            PRIVATE,
+        ),
+        (
+            "CaUsedAsEndEntity",
+            "its certificate is signed by itself and made for an authority, not for a server",
+            "Whoever runs the server has to make it one for servers (basicConstraints CA:FALSE); its authority then belongs in mcp.caFile or SSL_CERT_FILE.",
+        ),
+        ("Expired", "its certificate has expired", RENEW),
+        ("expired", "its certificate has expired", RENEW),
+        ("NotValidYet", "its certificate is not valid yet", RENEW),
+        (
+            "not valid for name",
+            "its certificate is for another name",
+            "Check the host name in the URL.",
+        ),
+        (
+            "NotValidForName",
+            "its certificate is for another name",
+            "Check the host name in the URL.",
+        ),
+        (
+            "Revoked",
+            "its certificate was revoked",
+            "Do not use this server before that is cleared up.",
+        ),
+        (
+            "InvalidContentType",
+            "what answers there does not speak TLS",
+            "Perhaps the URL has to begin with http://, or the port is another one.",
+        ),
+    ];
+    match known.iter().find(|(word, _, _)| cause.contains(word)) {
+        Some((_, seen, advice)) => (format!("{seen} ({cause})"), advice),
+        None => (
+            cause.to_owned(),
+            "Check the URL and the port; for an authority of your own name its certificate in mcp.caFile or SSL_CERT_FILE.",
+        ),
+    }
+}
+
 /// The innermost cause says most.
 pub(super) fn last_cause(error: &(dyn Error + 'static)) -> String {
     let last = causes(error).last().map(ToString::to_string).unwrap_or_default();
     last.trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tls;
+
+    #[test]
+    fn faults_of_a_secure_connection_are_told_in_words_with_what_to_do() {
+        for (cause, seen, advice) in [
+            ("invalid peer certificate: UnknownIssuer", "not trusted", "mcp.caFile"),
+            (
+                "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
+                "itself",
+                "CA:FALSE",
+            ),
+            (
+                "invalid peer certificate: certificate expired: verification time 5",
+                "expired",
+                "clock",
+            ),
+            ("received corrupt message of type InvalidContentType", "speak TLS", "http://"),
+            ("peer is a teapot", "peer is a teapot", "mcp.caFile"),
+        ] {
+            let (told, what_to_do) = tls(cause);
+            assert!(told.contains(seen) && told.contains(cause), "{told}");
+            assert!(what_to_do.contains(advice), "{what_to_do}");
+        }
+    }
 }

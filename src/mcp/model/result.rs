@@ -5,17 +5,20 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::domain::{Content, Era, Outcome, ToolOutput};
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, code};
 
 /// Longest `data` of an error that is quoted, in bytes.
 const DATA_LIMIT: usize = 2000;
+
+/// Where an error says that it is elicitation that is missing.
+const ELICITATION: &str = "/requiredCapabilities/elicitation";
 
 /// The outcome that a result of `tools/call` stands for.
 pub fn outcome(result: Value, era: Era) -> Outcome {
     let Value::Object(mut result) = result else {
         return unusable("its result is not an object");
     };
-    if let Some(outcome) = unfinished(&result, era) {
+    if let Some(outcome) = of_another_type(&result, era) {
         return outcome;
     }
     let failed = result.get("isError").and_then(Value::as_bool).unwrap_or(false);
@@ -28,6 +31,11 @@ pub fn outcome(result: Value, era: Era) -> Outcome {
 /// The outcome that an error answer to `tools/call` stands for: the model has to see it.
 pub fn error_outcome(error: &ErrorObject) -> Outcome {
     let mut text = format!("The server answered with error {}: {}", error.code, error.message);
+    if error.code == code::MISSING_CAPABILITY && error.data.pointer(ELICITATION).is_some() {
+        text.push_str(
+            "\nThe tool has to ask the user something, and in this run nobody is there to answer.",
+        );
+    }
     if !error.data.is_null() {
         let data = error.data.to_string();
         let shown = super::cut(&data, DATA_LIMIT);
@@ -40,27 +48,30 @@ pub fn error_outcome(error: &ErrorObject) -> Outcome {
     tool_error(text)
 }
 
-fn tool_error(text: String) -> Outcome {
+/// A failure in words of our own.
+pub fn tool_error(text: String) -> Outcome {
     Outcome::ToolError(ToolOutput { content: vec![Content::Text(text)], ..ToolOutput::default() })
 }
 
-fn unusable(what: &str) -> Outcome {
+/// An answer that means nothing.
+pub fn unusable(what: &str) -> Outcome {
     let reason = format!("The server answered, but {what}. The call may have run.");
     Outcome::Unknown { reason }
 }
 
-/// P6, R6: an answer that is not the end of the call.
-fn unfinished(result: &Map<String, Value>, era: Era) -> Option<Outcome> {
+/// The outcome of a call that ends before the server is done with it, for what it did (R6).
+pub fn unfinished(why: &str) -> Outcome {
+    tool_error(format!("The server {why}; the call was not finished."))
+}
+
+/// P6: an answer of another type than the result of a call.
+fn of_another_type(result: &Map<String, Value>, era: Era) -> Option<Outcome> {
     if era == Era::Legacy {
         return None;
     }
     match result.get("resultType") {
         None => None,
         Some(Value::String(kind)) if kind == "complete" => None,
-        Some(Value::String(kind)) if kind == "input_required" => Some(tool_error(
-            "The server asks for input that this program did not offer to give; the call was not finished."
-                .to_owned(),
-        )),
         Some(other) => Some(unusable(&format!("with a result of an unknown type ({other})"))),
     }
 }
@@ -77,7 +88,7 @@ fn contents(content: Option<Value>, remarks: &mut Vec<String>) -> Vec<Content> {
 }
 
 /// D14; what is malformed or not known stays as it came (J8).
-fn block(block: Value) -> Content {
+pub(super) fn block(block: Value) -> Content {
     let kind = block.get("type").and_then(Value::as_str).unwrap_or_default();
     let known = match kind {
         "text" => text(&block, "text").map(Content::Text),
@@ -89,11 +100,11 @@ fn block(block: Value) -> Content {
     known.unwrap_or(Content::Unknown(block))
 }
 
-fn text(block: &Value, key: &str) -> Option<String> {
+pub(super) fn text(block: &Value, key: &str) -> Option<String> {
     block.get(key)?.as_str().map(str::to_owned)
 }
 
-fn binary(block: &Value, kind: &str, key: &str) -> Option<Content> {
+pub(super) fn binary(block: &Value, kind: &str, key: &str) -> Option<Content> {
     let data = block.get(key)?.as_str()?;
     Some(Content::Binary {
         kind: kind.to_owned(),

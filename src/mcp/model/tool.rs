@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::headers::{self, ParamHeader};
 use super::super::paging::TOOL_LIMIT;
@@ -28,6 +28,8 @@ pub struct ToolList {
     pub tools: Vec<Listed>,
     /// The others: name as far as known, and reason.
     pub dropped: Vec<(String, String)>,
+    /// What the protocol does not allow and was put up with: what, and in which tool.
+    pub breaches: Vec<(&'static str, String)>,
     places: HashMap<String, usize>,
     weight: usize,
     full: Option<String>,
@@ -67,6 +69,7 @@ impl ToolList {
         match read(item, era) {
             Err(dropped) => self.dropped.push(dropped),
             Ok(listed) => {
+                self.judge(&listed.definition);
                 let name = listed.definition.name.as_str();
                 if let Some(first) = self.places.get(name).and_then(|at| self.tools.get(*at)) {
                     // The very same again, as when a page comes twice, is not worth a word.
@@ -81,10 +84,64 @@ impl ToolList {
             }
         }
     }
+
+    /// Notes what a usable definition should not be, the first tool of each kind.
+    fn judge(&mut self, tool: &ToolDefinition) {
+        for breach in breaches(tool) {
+            if self.breaches.iter().all(|(known, _)| *known != breach) {
+                self.breaches.push((breach, tool.name.as_str().to_owned()));
+            }
+        }
+    }
+}
+
+/// D4, D5: what is wrong with a definition that can be used all the same. Cheap: lists may be long.
+fn breaches(tool: &ToolDefinition) -> Vec<&'static str> {
+    let input = tool.input_schema.as_object();
+    let output = tool.output_schema.as_deref();
+    let hints = tool.raw.get("annotations").and_then(Value::as_object);
+    let hint = |key| hints.is_none_or(|hints| hints.get(key).is_none_or(Value::is_boolean));
+    let hints_are_booleans = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"]
+        .into_iter()
+        .all(hint);
+    let odd = [
+        (
+            input.is_some_and(|schema| schema.get("type").is_none_or(|kind| kind != "object")),
+            "lists an input schema whose type is not object",
+        ),
+        (input.is_some_and(is_no_schema), "lists an input schema that is no schema"),
+        (
+            output.is_some_and(|schema| schema.as_object().is_none_or(is_no_schema)),
+            "lists an output schema that is no schema",
+        ),
+        (!hints_are_booleans, "gives annotations that are neither true nor false"),
+    ];
+    odd.into_iter().filter_map(|(is_so, breach)| is_so.then_some(breach)).collect()
+}
+
+/// Whether the keywords at the top of a schema have values that no schema may have.
+fn is_no_schema(schema: &Map<String, Value>) -> bool {
+    let kinds = ["object", "array", "string", "number", "integer", "boolean", "null"];
+    let kind = |value: &Value| value.as_str().is_some_and(|name| kinds.contains(&name));
+    let holds = |key: &str, fits: &dyn Fn(&Value) -> bool| schema.get(key).is_none_or(fits);
+    let strings =
+        |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+    let is_kind = |value: &Value| match value {
+        Value::Array(items) => !items.is_empty() && items.iter().all(kind),
+        one => kind(one),
+    };
+    let named = |value: &Value| {
+        let named = value.as_object();
+        named.is_some_and(|named| named.values().all(|v| v.is_object() || v.is_boolean()))
+    };
+    !(holds("type", &is_kind)
+        && holds("properties", &named)
+        && holds("required", &strings)
+        && holds("$defs", &named))
 }
 
 /// Roughly the bytes that a value takes.
-fn weight(value: &Value) -> usize {
+pub fn weight(value: &Value) -> usize {
     16 + match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(weight).sum(),
@@ -205,6 +262,28 @@ mod tests {
         assert_eq!(names, ["a", "z"]);
         let dropped: Vec<_> = list.dropped.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(dropped, ["no schema", "", "array", "", "a", "task"]);
+    }
+
+    #[test]
+    fn schemas_that_are_none_are_noted_once_for_each_kind() {
+        let list = list(
+            Era::Modern,
+            &json!([
+                {"name": "good", "inputSchema": {"type": "object", "required": ["a"],
+                    "properties": {"a": {"type": ["string", "null"]}, "b": true}},
+                    "outputSchema": {"type": "array"}, "annotations": {"readOnlyHint": true}},
+                {"name": "no type", "inputSchema": {}},
+                {"name": "no type either", "inputSchema": {"properties": {}}},
+                {"name": "required", "inputSchema": {"type": "object", "required": true}},
+                {"name": "properties", "inputSchema": {"type": "object", "properties": {"a": "string"}}},
+                {"name": "output", "inputSchema": {"type": "object"}, "outputSchema": "text"},
+                {"name": "hints", "inputSchema": {"type": "object"},
+                    "annotations": {"readOnlyHint": "yes"}}
+            ]),
+        );
+        assert_eq!(list.tools.len(), 7);
+        let noted: Vec<_> = list.breaches.iter().map(|(_, tool)| tool.as_str()).collect();
+        assert_eq!(noted, ["no type", "required", "output", "hints"]);
     }
 
     #[test]

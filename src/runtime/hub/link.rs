@@ -8,9 +8,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::ServerConfig;
 use crate::domain::{
-    Mode, Server, ServerConnection, ServerName, ServerState, Source, ToolName, Warning,
+    ElicitationId, Mode, Server, ServerConnection, ServerName, ServerState, Source, Stage,
+    ToolName, Warning,
 };
-use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
+use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, memory};
 use crate::runtime::assemble::{Assembled, Input, Listed};
 use crate::runtime::spec;
 use crate::runtime::tasks::Tasks;
@@ -32,7 +33,7 @@ pub(super) struct Link {
     pub(super) url: String,
     host: String,
     /// What its client starts with; absent where it must not be connected.
-    spec: Option<ServerSpec>,
+    pub(super) spec: Option<ServerSpec>,
     pub(super) state: ServerState,
     pub(super) connection: Option<ServerConnection>,
     pub(super) listed: Option<Vec<Listed>>,
@@ -57,6 +58,13 @@ pub(in crate::runtime) struct Heard {
     pub(super) server: ServerName,
     pub(super) client: u64,
     pub(super) what: What,
+}
+
+impl Heard {
+    /// Whose report it is.
+    pub(in crate::runtime) fn server(&self) -> &ServerName {
+        &self.server
+    }
 }
 
 pub(super) enum What {
@@ -158,6 +166,23 @@ impl Link {
         self.state = ServerState::Disabled { reason: "switched off by you".to_owned() };
     }
 
+    /// A connection was made: a later client begins with what was found. Gives back the spec.
+    pub(super) fn learn_era(&mut self, connection: &ServerConnection) -> Option<&ServerSpec> {
+        let spec = self.spec.as_mut()?;
+        spec.remembered = Some(connection.era);
+        Some(spec)
+    }
+
+    /// E5: a server that was reached and did not come to an agreement is probed the next time. The
+    /// key of what has to be forgotten, if anything was remembered.
+    pub(super) fn forget_era(&mut self, state: &ServerState) -> Option<String> {
+        let ServerState::Failed { stage: Stage::Http | Stage::Negotiate, .. } = state else {
+            return None;
+        };
+        let spec = self.spec.as_mut()?;
+        spec.remembered.take().map(|_| memory::key(spec))
+    }
+
     pub(super) fn warn(&mut self, warning: Warning) {
         if !self.warnings.contains(&warning) && self.warnings.len() < WARNINGS {
             self.warnings.push(warning);
@@ -189,9 +214,18 @@ impl Link {
 }
 
 /// Passes a client's reports on in their order. Lists are worked out on the way, away from the
-/// loop: checking the schemas of many tools takes its time.
+/// loop: checking the schemas of many tools takes its time. Questions that are still open when the
+/// client ends are closed here.
 async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mpsc::Sender<Heard>) {
+    let mut open: Vec<(ServerName, ElicitationId)> = Vec::new();
     while let Some(ServerEvent { server, kind }) = said.recv().await {
+        match &kind {
+            ServerEventKind::Elicit(asked) => open.push((server.clone(), asked.id)),
+            ServerEventKind::ElicitClosed { elicitation, .. } => {
+                open.retain(|(_, id)| id != elicitation);
+            }
+            _ => {}
+        }
         let what = match kind {
             ServerEventKind::Tools { tools, dropped } => {
                 let listing = tokio::task::spawn_blocking(move || Listed::all(tools)).await;
@@ -199,6 +233,13 @@ async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mps
             }
             other => What::Said(other),
         };
+        if events.send(Heard { server, client, what }).await.is_err() {
+            return;
+        }
+    }
+    for (server, elicitation) in open {
+        let why = "the connection ended".to_owned();
+        let what = What::Said(ServerEventKind::ElicitClosed { elicitation, why });
         if events.send(Heard { server, client, what }).await.is_err() {
             return;
         }

@@ -137,6 +137,17 @@ fn many_small_lines_of_one_event_count_together() {
 }
 
 #[test]
+fn a_cut_character_at_the_end_of_a_line_counts_as_what_becomes_of_it() {
+    for piece in [1, 100] {
+        let mut decoder = Decoder::new(10);
+        for bytes in b"data: 12345678\xE2\n\n".chunks(piece) {
+            decoder.push(bytes);
+        }
+        assert!(decoder.next().unwrap().is_err());
+    }
+}
+
+#[test]
 fn a_comment_may_be_longer_than_the_limit() {
     let mut decoder = Decoder::new(100);
     decoder.push(b"data: a\n\n:");

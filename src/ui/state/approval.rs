@@ -204,6 +204,9 @@ pub struct Decisions {
     pub scroll: usize,
     /// Rows shown at once, from the last frame.
     pub page: usize,
+    /// Rows that were never shown although one has to see them before one can agree; 0 from the
+    /// moment they were.
+    pub unseen: usize,
     /// Rows laid out.
     pub laid: Laid,
 }
@@ -334,6 +337,7 @@ impl Decisions {
         self.choice = Choice::default();
         self.in_draft = false;
         self.scroll = 0;
+        self.unseen = usize::MAX;
     }
 }
 

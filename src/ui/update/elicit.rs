@@ -81,7 +81,10 @@ fn agree(state: &mut UiState, copy: bool) -> Vec<Intent> {
     match &asked.kind {
         ElicitationKind::Form { .. } if copy => Vec::new(),
         ElicitationKind::Form { .. } => send(state, &asked),
-        ElicitationKind::Url { url, .. } if !is_page(url) => Vec::new(),
+        // I7: nothing is agreed to before all of the address was on the screen.
+        ElicitationKind::Url { url, .. } if !is_page(url) || state.decisions.unseen > 0 => {
+            Vec::new()
+        }
         ElicitationKind::Url { url, .. } => {
             let url = url.clone();
             let mut intents = reply(state, ElicitationReply::Accept(None));

@@ -2,32 +2,38 @@
 //! wants, as a form or as a page to open; at the foot how it can be answered.
 
 use ratatui::Frame;
-use ratatui::layout::{Alignment, Rect};
+use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
-use super::{Look, facts, fields, hints, strict, wrapped};
+use super::fields::{self, Focus, Room};
+use super::{Look, facts, hints, strict, wrapped};
 use crate::domain::{Elicitation, ElicitationKind};
 use crate::text;
 use crate::ui::flow::{self, Piece};
 use crate::ui::keymap::Action;
 use crate::ui::state::UiState;
 use crate::ui::state::approval::Mode;
-use crate::ui::state::form::{Form, asks_for_secret};
+use crate::ui::state::form::{Form, Kind, asks_for_secret};
 use crate::ui::update::is_page;
 
 /// Columns of the names of facts.
-const NAMES: usize = 7;
-/// Rows at the foot.
+const NAMES: usize = 8;
+/// Rows at the foot at most.
 const FOOT: u16 = 2;
+/// Columns that all answers take side by side.
+const ONE_ROW: usize = 52;
+/// Below this height everything takes as few rows as it can.
+const TIGHT: u16 = 10;
 /// Rows of a message that a form shows before its fields: a flood must not hide them.
 const MESSAGE: usize = 12;
 
 /// Rows that the box would like to have, without its frame.
-pub(super) fn rows(state: &mut UiState, asked: &Elicitation, columns: u16, look: Look<'_>) -> u16 {
+pub(super) fn rows(state: &UiState, asked: &Elicitation, columns: u16, look: Look<'_>) -> u16 {
     let columns = usize::from(columns.max(1));
-    let above = who(state, asked, columns, look).len();
-    let below = body(state, asked, columns, true, look).0.len();
+    let room = Room { columns, tight: false, live: true };
+    let above = who(asked, columns, look).len() + call(state, asked, columns, look).len();
+    let below = body(state, asked, room, look).rows.len();
     u16::try_from(above + below).unwrap_or(u16::MAX).saturating_add(FOOT)
 }
 
@@ -40,80 +46,105 @@ pub(super) fn draw(
     look: Look<'_>,
 ) {
     let columns = usize::from(area.width);
-    let above = who(state, asked, columns, look);
-    let foot = FOOT.min(area.height.saturating_sub(2));
-    let most = area.height.saturating_sub(foot + 1);
-    let head = u16::try_from(above.len()).unwrap_or(u16::MAX).min(most);
+    let room = Room { columns, tight: area.height < TIGHT, live: armed };
+    let mut above = who(asked, columns, look);
+    if !room.tight {
+        above.extend(call(state, asked, columns, look));
+    }
+    let body = body(state, asked, room, look);
+    let head = u16::try_from(above.len()).unwrap_or(u16::MAX).min(area.height.saturating_sub(3));
+    let left = area.height - head;
+    let fits = body.rows.len() < usize::from(left) && columns >= ONE_ROW;
+    let foot = match state.decisions.mode {
+        Mode::Fill(_) => FOOT,
+        _ if fits => 1,
+        _ => FOOT,
+    };
+    let foot = foot.min(left.saturating_sub(1));
     frame.render_widget(Paragraph::new(above), Rect { height: head, ..area });
-    let text = Rect { y: area.y + head, height: area.height - foot - head, ..area };
-    let (rows, focused) = body(state, asked, columns, armed, look);
+    let text = Rect { y: area.y + head, height: left - foot, ..area };
     let page = usize::from(text.height);
-    let first = scroll(state, rows.len(), page, focused);
-    let shown: Vec<Line<'_>> = rows.into_iter().skip(first).take(page).collect();
+    let first = scroll(state, &body, page);
+    let shown: Vec<Line<'_>> = body.rows.into_iter().skip(first).take(page).collect();
     frame.render_widget(Paragraph::new(shown), text);
     let below = Rect { y: text.bottom(), height: foot, ..area };
     frame.render_widget(Paragraph::new(answers(state, asked, columns, armed, look)), below);
 }
 
+/// The rows between who asks and the answers.
+struct Body {
+    rows: Vec<Line<'static>>,
+    focus: Focus,
+    /// Rows that have to be seen before one can agree.
+    needed: usize,
+}
+
 /// The first row shown: where the user scrolled to, or so that the field with the keys is seen.
-fn scroll(state: &mut UiState, rows: usize, page: usize, focused: std::ops::Range<usize>) -> usize {
-    let last = rows.saturating_sub(page);
-    let Mode::Fill(form) = &mut state.decisions.mode else {
-        state.decisions.laid.count = rows;
-        state.decisions.page = page;
-        state.decisions.scroll = state.decisions.scroll.min(last);
-        return state.decisions.scroll;
-    };
-    super::form::follow(form, rows, page, focused);
-    state.decisions.laid.count = rows;
-    state.decisions.page = page;
-    state.decisions.scroll = form.scroll;
-    form.scroll
+fn scroll(state: &mut UiState, body: &Body, page: usize) -> usize {
+    let rows = body.rows.len();
+    let decisions = &mut state.decisions;
+    decisions.laid.count = rows;
+    decisions.page = page;
+    if let Mode::Fill(form) = &mut decisions.mode {
+        super::form::follow(form, rows, page, &body.focus);
+        decisions.scroll = form.scroll;
+    }
+    decisions.scroll = decisions.scroll.min(rows.saturating_sub(page));
+    decisions.unseen = body.needed.saturating_sub(decisions.scroll + page).min(decisions.unseen);
+    decisions.scroll
 }
 
 /// Who asks, and in the course of what (I6).
-fn who(state: &UiState, asked: &Elicitation, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+fn who(asked: &Elicitation, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let strict = |raw: &str| text::strict_line(raw).into_string();
     let server = Span::styled(strict(asked.server.as_str()), theme.server);
     let host = Span::styled(strict(&asked.host), theme.accent);
     let mut rows = facts("server", vec![server, host], (NAMES, columns), look);
-    if let Some(call) = asked.call {
-        let tool = state.running.get(&call);
-        let name = tool.map_or_else(|| format!("#{call}"), ToString::to_string);
-        let name = Span::styled(text::cut(&strict(&name), 120), theme.text);
-        rows.extend(facts("call", vec![name], (NAMES, columns), look));
+    if let ElicitationKind::Url { host, .. } = &asked.kind {
+        let host = Span::styled(strict(host), theme.selected);
+        rows.extend(facts("page", vec![host], (NAMES, columns), look));
     }
     rows
 }
 
-fn body(
+/// The call in whose course it asks.
+fn call(
     state: &UiState,
     asked: &Elicitation,
     columns: usize,
-    live: bool,
     look: Look<'_>,
-) -> (Vec<Line<'static>>, std::ops::Range<usize>) {
+) -> Vec<Line<'static>> {
+    let Some(call) = asked.call else { return Vec::new() };
+    let tool = state.running.get(&call);
+    let name = tool.map_or_else(|| format!("#{call}"), ToString::to_string);
+    let name = text::cut(text::strict_line(&name).as_str(), 120);
+    facts("call", vec![Span::styled(name, look.theme.text)], (NAMES, columns), look)
+}
+
+fn body(state: &UiState, asked: &Elicitation, room: Room, look: Look<'_>) -> Body {
     let theme = look.theme;
+    let columns = room.columns;
     let mut rows = strict::rows(asked.message.trim(), columns, theme.text, theme);
-    if let Some(warning) = text::is_suspicious(&asked.message)
-        .or_else(|| text::is_suspicious(asked.server.as_str()))
-        .or_else(|| text::is_suspicious(&asked.host))
-    {
+    bound(&mut rows, look);
+    if room.tight {
+        rows.extend(call(state, asked, columns, look));
+    }
+    let said = [asked.message.as_str(), asked.server.as_str(), asked.host.as_str()];
+    if let Some(warning) = said.into_iter().find_map(text::is_suspicious) {
         rows.extend(warn(&warning, columns, look));
     }
     match (&asked.kind, &state.decisions.mode) {
         (ElicitationKind::Url { url, host }, _) => {
             rows.extend(page(asked, url, host, columns, look));
-            (rows, 0..0)
+            Body { needed: rows.len(), rows, focus: Focus::default() }
         }
         (ElicitationKind::Form { fault: None, .. }, Mode::Fill(form)) => {
-            bound(&mut rows, look);
             rows.extend(secrets(form, asked, columns, look));
             let from = rows.len();
-            let (fields, focused) = fields::rows(form, columns, live, look);
+            let (fields, focus) = fields::rows(form, room, look);
             rows.extend(fields);
-            (rows, focused.start + from..focused.end + from)
+            Body { rows, focus: focus.below(from), needed: 0 }
         }
         (ElicitationKind::Form { schema, fault, .. }, _) => {
             let fault = fault.as_deref().unwrap_or("it has no fields");
@@ -122,7 +153,7 @@ fn body(
             rows.push(Line::styled("What it asks for, as it came:", theme.muted));
             let raw = serde_json::to_string_pretty(&**schema).unwrap_or_default();
             rows.extend(strict::rows(&raw, columns, theme.text, theme));
-            (rows, 0..0)
+            Body { rows, focus: Focus::default(), needed: 0 }
         }
     }
 }
@@ -157,7 +188,7 @@ fn secrets(form: &Form, asked: &Elicitation, columns: usize, look: Look<'_>) -> 
     rows
 }
 
-/// The page: its host by itself, then the whole address (I7).
+/// The whole address of the page (I7); its host stands above everything.
 fn page(
     asked: &Elicitation,
     url: &str,
@@ -166,14 +197,12 @@ fn page(
     look: Look<'_>,
 ) -> Vec<Line<'static>> {
     let theme = look.theme;
-    let mut rows = vec![Line::styled("It wants you to open a page:", theme.muted)];
-    let shown = Span::styled(text::strict_line(host).into_string(), theme.selected);
-    rows.extend(facts("host", vec![shown], (NAMES, columns), look));
+    let mut rows = Vec::new();
     let room = columns.saturating_sub(NAMES).max(1);
     let pieces = strict::pieces(url, theme.text, theme);
     for (at, row) in flow::fold(&pieces, room, &Piece::default()).into_iter().enumerate() {
         let name = if at == 0 { "address" } else { "" };
-        let mut all = vec![Piece::new(format!("{name:<NAMES$} "), theme.muted)];
+        let mut all = vec![Piece::new(format!("{name:<NAMES$}"), theme.muted)];
         all.extend(row);
         rows.push(flow::row(all));
     }
@@ -216,6 +245,7 @@ fn doubts(asked: &Elicitation, url: &str, host: &str) -> Vec<String> {
     doubts
 }
 
+/// How it can be answered: what the keys of a field do, then the answers.
 fn answers(
     state: &UiState,
     asked: &Elicitation,
@@ -223,75 +253,92 @@ fn answers(
     armed: bool,
     look: Look<'_>,
 ) -> Vec<Line<'static>> {
-    let theme = look.theme;
-    let key = |action| look.keymap.hint(action);
-    let form = match &state.decisions.mode {
-        Mode::Fill(form) => Some(form),
-        _ => None,
-    };
-    let in_fields = form.is_some_and(|form| !form.at_answers());
-    let fault = form.and_then(|form| form.fault.as_ref());
-    let first = if let Some(fault) = fault {
-        Line::styled(text::cut(text::line(fault).as_str(), columns), theme.danger)
-    } else if in_fields {
-        let keys = [
-            (key(Action::FormSend), "send"),
-            (key(Action::FieldNext), "next"),
-            ("Space".to_owned(), "choose"),
-            (key(Action::FieldNewline), "new line"),
-        ];
-        if armed { hints(&keys, columns, theme) } else { Line::default() }
-    } else if form.is_some() {
-        hints(&[(key(Action::FieldPrevious), "back to the fields")], columns, theme)
-    } else {
-        Line::default()
-    };
     let mut offered = vec![
         (Action::FormDecline, "decline"),
         (Action::FormCancel, "cancel"),
         (Action::FormLater, "later"),
     ];
-    match &asked.kind {
-        ElicitationKind::Form { fault: None, .. } => {
-            offered.insert(0, (Action::FormAccept, "send"));
-        }
-        ElicitationKind::Form { .. } => {}
-        ElicitationKind::Url { url, .. } if !is_page(url) => {}
-        ElicitationKind::Url { .. } => {
+    let Mode::Fill(form) = &state.decisions.mode else {
+        let unseen = state.decisions.unseen > 0;
+        if let ElicitationKind::Url { url, .. } = &asked.kind
+            && is_page(url)
+            && !unseen
+        {
             offered.insert(0, (Action::FormAccept, "open it"));
             offered.insert(1, (Action::FormCopy, "copy it"));
         }
-    }
-    vec![first, choices(&offered, columns, armed, in_fields, look)]
+        let mut lines = choices(&offered, columns, armed, false, look);
+        if unseen {
+            let keys = [(look.keymap.hint(Action::FormPageDown), "all of the address first")];
+            lines.insert(0, hints(&keys, columns, look.theme));
+        }
+        lines.truncate(usize::from(FOOT));
+        return lines;
+    };
+    offered.insert(0, (Action::FormAccept, "send"));
+    let in_fields = !form.at_answers();
+    let mut lines = choices(&offered, columns, armed, in_fields, look);
+    lines.truncate(1);
+    lines.insert(0, above_answers(form, columns, armed, look));
+    lines
 }
 
-/// The answers; in a field they come after the key that leads to them.
+/// What is wrong with the form, else the keys of the field.
+fn above_answers(form: &Form, columns: usize, armed: bool, look: Look<'_>) -> Line<'static> {
+    let theme = look.theme;
+    let key = |action| look.keymap.hint(action);
+    if let Some(fault) = &form.fault {
+        return Line::styled(text::cut(text::line(fault).as_str(), columns), theme.danger);
+    }
+    let Some(field) = form.fields.get(form.at) else {
+        let back = [(key(Action::FieldPrevious), "back to the fields")];
+        let none = form.fields.is_empty();
+        return if none { Line::default() } else { hints(&back, columns, theme) };
+    };
+    if !armed {
+        return Line::default();
+    }
+    let mut keys = vec![(key(Action::FormSend), "send"), (key(Action::FieldNext), "next field")];
+    keys.push(match &field.kind {
+        Kind::One(_) | Kind::Many { .. } => ("Space".to_owned(), "choose"),
+        _ => (key(Action::FieldNewline), "new line"),
+    });
+    if matches!(field.kind, Kind::Number { .. }) {
+        keys.pop();
+    }
+    hints(&keys, columns, theme)
+}
+
+/// The answers, on as many rows as it takes; in a field they come after the key that leads to them.
 fn choices(
     offered: &[(Action, &str)],
     columns: usize,
     armed: bool,
     in_fields: bool,
     look: Look<'_>,
-) -> Line<'static> {
+) -> Vec<Line<'static>> {
     let theme = look.theme;
     let live = armed && !in_fields;
-    let mut spans = Vec::new();
+    let (style, gap) = if live { (theme.accent, 2) } else { (theme.muted, 1) };
+    let mut lines = vec![Line::default()];
     let mut used = 0;
     if in_fields {
         let out = format!("{}, then ", look.keymap.hint(Action::FieldOut));
         used += text::width(&out);
-        spans.push(Span::styled(out, theme.muted));
+        lines = vec![Line::styled(out, theme.muted)];
     }
     for (action, word) in offered {
         let label = format!("{} {word}", look.keymap.hint(*action));
-        let gap = if live { 2 } else { 1 };
-        let wide = text::width(&label) + gap;
-        if used + wide > columns + 1 {
-            break;
+        let wide = text::width(&label);
+        if used + wide > columns {
+            lines.push(Line::default());
+            used = 0;
         }
-        used += wide;
-        spans.push(Span::styled(label, if live { theme.accent } else { theme.muted }));
-        spans.push(Span::raw(" ".repeat(gap)));
+        used += wide + gap;
+        if let Some(line) = lines.last_mut() {
+            line.push_span(Span::styled(label, style));
+            line.push_span(Span::raw(" ".repeat(gap)));
+        }
     }
-    Line::from(spans).alignment(Alignment::Left)
+    lines
 }

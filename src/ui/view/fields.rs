@@ -21,38 +21,63 @@ const RESTING: usize = 2;
 /// Characters of a text that are laid out while another field has the keys.
 const RESTING_TEXT: usize = 400;
 
-/// The rows, and those of the field that has the keys.
-pub(super) fn rows(
-    form: &Form,
-    columns: usize,
-    live: bool,
-    look: Look<'_>,
-) -> (Vec<Line<'static>>, Range<usize>) {
+/// How much room there is, and whether keys belong to the form.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Room {
+    pub(super) columns: usize,
+    /// Few rows: labels and descriptions take one each.
+    pub(super) tight: bool,
+    /// Keys belong to the form.
+    pub(super) live: bool,
+}
+
+/// Where the field that has the keys stands.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Focus {
+    /// Its rows; empty where no field has the keys.
+    pub(super) rows: Range<usize>,
+    /// The row of the cursor.
+    pub(super) cursor: usize,
+}
+
+impl Focus {
+    /// The same, so many rows further down.
+    pub(super) fn below(self, by: usize) -> Self {
+        Self { rows: self.rows.start + by..self.rows.end + by, cursor: self.cursor + by }
+    }
+}
+
+/// The rows of the form.
+pub(super) fn rows(form: &Form, room: Room, look: Look<'_>) -> (Vec<Line<'static>>, Focus) {
     let mut rows = Vec::new();
-    let mut focused = 0..0;
+    let mut focus = Focus::default();
     for (at, field) in form.fields.iter().enumerate() {
         let from = rows.len();
-        let has_keys = live && at == form.at;
-        let paper = Paper { columns, has_keys, look };
-        rows.extend(paper.field(field, form.fault_of(field)));
+        let has_keys = room.live && at == form.at;
+        let paper = Paper { columns: room.columns, tight: room.tight, has_keys, look };
+        let cursor = paper.field(field, form.fault_of(field), &mut rows);
         if at == form.at {
-            focused = from..rows.len();
+            focus = Focus { rows: from..rows.len(), cursor };
         }
     }
-    (rows, focused)
+    (rows, focus)
 }
 
 struct Paper<'a> {
     columns: usize,
+    tight: bool,
     has_keys: bool,
     look: Look<'a>,
 }
 
 impl Paper<'_> {
-    fn field(&self, field: &Field, fault: Option<String>) -> Vec<Line<'static>> {
+    /// Adds the rows of a field. Returns which one has the cursor.
+    fn field(&self, field: &Field, fault: Option<String>, rows: &mut Vec<Line<'static>>) -> usize {
         let theme = self.look.theme;
-        let mut rows = self.label(field);
-        if !field.description.trim().is_empty() {
+        rows.extend(self.label(field));
+        // Where there is hardly room, what is wrong is worth more than what was meant.
+        let left_out = self.tight && fault.is_some();
+        if !left_out && !field.description.trim().is_empty() {
             rows.extend(self.described(&field.description));
         }
         if let Some(default) = &field.unusable {
@@ -62,19 +87,21 @@ impl Paper<'_> {
                 self.indented(flow::wrap(&[Piece::new(words, theme.caution)], self.room())),
             );
         }
-        rows.extend(match &field.entry {
+        let from = rows.len();
+        let (entered, cursor) = match &field.entry {
             Entry::Written(area) if self.has_keys => {
                 let cursor = area.cursor();
                 self.writing(area.lines(), (cursor.0, cursor.1))
             }
-            Entry::Written(_) => self.written(field),
+            Entry::Written(_) => (self.written(field), 0),
             Entry::Chosen { ticked, at } => self.options(field, ticked, *at),
-        });
+        };
+        rows.extend(entered);
         if let Some(fault) = fault {
             let fault = Piece::new(format!("! {fault}"), theme.danger);
             rows.extend(self.indented(flow::wrap(&[fault], self.room())));
         }
-        rows
+        from + cursor
     }
 
     fn room(&self) -> usize {
@@ -94,15 +121,20 @@ impl Paper<'_> {
         let style = if self.has_keys { theme.selected } else { theme.title };
         let label = text::strict_line(&field.label).into_string();
         let mut pieces = strict::pieces(&text::cut(&label, self.columns * 2), style, theme);
-        if label != text::strict_line(&field.name).as_str() {
-            let name = text::strict_line(&field.name);
+        let name = text::strict_line(&field.name);
+        if label.to_lowercase() != name.as_str().to_lowercase() && !self.tight {
             flow::push(&mut pieces, &format!(" ({})", text::cut(name.as_str(), 40)), theme.muted);
         }
         if field.required {
             flow::push(&mut pieces, " · required", theme.caution);
         }
         flow::push(&mut pieces, &format!(" · {}", asked(&field.kind)), theme.muted);
-        let mut rows = self.indented(flow::wrap(&pieces, self.room()));
+        let mut rows = if self.tight {
+            vec![flow::row(flow::cut(&pieces, self.room()))]
+        } else {
+            flow::wrap(&pieces, self.room())
+        };
+        rows = self.indented(rows);
         if let (true, Some(mark)) =
             (self.has_keys, rows.first_mut().and_then(|row| row.spans.first_mut()))
         {
@@ -114,8 +146,13 @@ impl Paper<'_> {
     fn described(&self, raw: &str) -> Vec<Line<'static>> {
         let theme = self.look.theme;
         let mut rows = strict::rows(raw.trim(), self.room(), theme.muted, theme);
-        if !self.has_keys && rows.len() > RESTING {
-            rows.truncate(RESTING);
+        let most = match (self.tight, self.has_keys) {
+            (true, _) => 1,
+            (false, false) => RESTING,
+            (false, true) => usize::MAX,
+        };
+        if rows.len() > most {
+            rows.truncate(most);
             if let Some(last) = rows.last_mut() {
                 last.push_span(ratatui::text::Span::styled(" …", theme.muted));
             }
@@ -123,10 +160,11 @@ impl Paper<'_> {
         self.indented(rows)
     }
 
-    /// A text with the cursor in it.
-    fn writing(&self, lines: &[String], cursor: (usize, usize)) -> Vec<Line<'static>> {
+    /// A text with the cursor in it, and the row of the cursor.
+    fn writing(&self, lines: &[String], cursor: (usize, usize)) -> (Vec<Line<'static>>, usize) {
         let theme = self.look.theme;
         let mut rows = Vec::new();
+        let mut at = 0;
         for (number, line) in lines.iter().enumerate() {
             let column = (number == cursor.0).then_some(cursor.1);
             let mut pieces = Vec::new();
@@ -148,9 +186,15 @@ impl Paper<'_> {
             if column.is_some_and(|column| column >= place) {
                 flow::push(&mut pieces, " ", theme.selected);
             }
-            rows.extend(self.framed(&pieces, theme.focus));
+            let framed = self.framed(&pieces, theme.focus);
+            if column.is_some() {
+                let under =
+                    |row: &Line<'_>| row.spans.iter().any(|span| span.style == theme.selected);
+                at = rows.len() + framed.iter().position(under).unwrap_or_default();
+            }
+            rows.extend(framed);
         }
-        rows
+        (rows, at)
     }
 
     /// A text that waits for the keys to come back.
@@ -190,7 +234,8 @@ impl Paper<'_> {
         self.indented(barred.collect())
     }
 
-    fn options(&self, field: &Field, ticked: &[bool], at: usize) -> Vec<Line<'static>> {
+    /// What can be chosen, and the row of the cursor.
+    fn options(&self, field: &Field, ticked: &[bool], at: usize) -> (Vec<Line<'static>>, usize) {
         let theme = self.look.theme;
         let several = matches!(field.kind, Kind::Many { .. });
         let options = field.kind.options();
@@ -200,7 +245,7 @@ impl Paper<'_> {
                 chosen.map(|((_, label), _)| text::strict_line(label).into_string()).collect();
             let words = format!("{} {}", sign(several, true), labels.join(", "));
             let rows = flow::wrap(&[Piece::new(words, theme.text)], self.room());
-            return self.indented(rows);
+            return (self.indented(rows), 0);
         }
         if !self.has_keys {
             let words = if field.required && !field.nullable {
@@ -208,7 +253,7 @@ impl Paper<'_> {
             } else {
                 "nothing chosen: left out"
             };
-            return self.indented(vec![Line::styled(words, theme.muted)]);
+            return (self.indented(vec![Line::styled(words, theme.muted)]), 0);
         }
         let first = at.saturating_sub(OPTIONS / 2).min(options.len().saturating_sub(OPTIONS));
         let shown = options.iter().zip(ticked).enumerate().skip(first).take(OPTIONS);
@@ -223,7 +268,7 @@ impl Paper<'_> {
             let words = format!("{} of {}", at + 1, options.len());
             rows.push(Line::styled(words, theme.muted));
         }
-        self.indented(rows)
+        (self.indented(rows), at.saturating_sub(first))
     }
 }
 

@@ -1,14 +1,13 @@
 //! The form for calling a tool: its parameters as fields, or arguments as JSON.
 
-use std::ops::Range;
-
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use tui_textarea::TextArea;
 
-use super::{Look, edge, fields, framed, tool, wrapped};
+use super::fields::{self, Focus, Room};
+use super::{Look, edge, framed, tool, wrapped};
 use crate::domain::Tool;
 use crate::text;
 use crate::ui::keymap::Action;
@@ -35,7 +34,7 @@ pub(super) fn draw(
             let area = layout::middle(body, width, height.max(5));
             super::clear(frame, area);
             let text = inside(area);
-            follow(fields, rows.len(), usize::from(text.height), focused);
+            follow(fields, rows.len(), usize::from(text.height), &focused);
             let keys = hints(true, fields.fields.len(), look);
             frame.render_widget(block(&form.tool.to_string(), area, &keys, look), area);
             let shown = rows.into_iter().skip(fields.scroll).take(usize::from(text.height));
@@ -83,7 +82,7 @@ fn rows(
     known: Option<&Tool>,
     columns: usize,
     look: Look<'_>,
-) -> (Vec<Line<'static>>, Range<usize>) {
+) -> (Vec<Line<'static>>, Focus) {
     let theme = look.theme;
     let mut above = Vec::new();
     if known.is_none() {
@@ -95,25 +94,31 @@ fn rows(
     if form.fields.is_empty() {
         above.push(Line::styled("It takes no arguments.", theme.muted));
     }
-    let (rows, focused) = fields::rows(form, columns, true, look);
+    let room = Room { columns, tight: false, live: true };
+    let (rows, focus) = fields::rows(form, room, look);
     let from = above.len();
     above.extend(rows);
-    let focused =
-        if form.fault.is_some() { 0..from } else { focused.start + from..focused.end + from };
-    (above, focused)
+    // What is wrong with the whole stands at the top.
+    let focus =
+        if form.fault.is_some() { Focus { rows: 0..from, cursor: 0 } } else { focus.below(from) };
+    (above, focus)
 }
 
-/// Scrolls a form so that the field with the keys is seen, where it is to follow them.
-pub(super) fn follow(form: &mut Form, rows: usize, page: usize, focused: Range<usize>) {
+/// Scrolls a form so that the field with the keys is seen, where it is to follow them; of a field
+/// with more rows than there is room for, those around the cursor.
+pub(super) fn follow(form: &mut Form, rows: usize, page: usize, focus: &Focus) {
     form.rows = rows;
     form.page = page;
-    if form.follow && focused.is_empty() {
+    if form.follow && focus.rows.is_empty() {
         form.scroll = rows;
     } else if form.follow {
-        if focused.end > form.scroll + page {
-            form.scroll = focused.end - page;
-        }
-        form.scroll = form.scroll.min(focused.start);
+        let whole = focus.rows.len() <= page;
+        let shown = if whole {
+            focus.rows.clone()
+        } else {
+            focus.cursor..(focus.cursor + 2).min(focus.rows.end).min(focus.cursor + page)
+        };
+        form.scroll = form.scroll.max(shown.end.saturating_sub(page)).min(shown.start);
     }
     form.scroll = form.scroll.min(rows.saturating_sub(page));
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use mini_me_tui::config::Protocol;
 use mini_me_tui::domain::{
-    CallId, Content, Outcome, ServerConnection, ServerName, ServerState, ToolName,
+    Answering, CallId, Content, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry,
+    InquiryFault, Outcome, ServerConnection, ServerName, ServerState, ToolName,
 };
 use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use serde_json::Value;
@@ -33,11 +34,13 @@ pub(crate) fn spec(url: &str) -> ServerSpec {
         has_credential: true,
         protocol: Protocol::Auto,
         ca_pem: None,
+        answering: Answering::Everything,
         limits: Limits {
             discovery: Duration::from_secs(10),
             silence: Duration::from_secs(10),
             call: Duration::from_secs(30),
         },
+        remembered: None,
     }
 }
 
@@ -142,6 +145,30 @@ impl Client {
         self.events().into_iter().filter_map(message).collect()
     }
 
+    /// The question with this number, from 0, once the server asks it.
+    pub(crate) async fn asked(&self, nth: usize) -> Arc<Elicitation> {
+        let asked = |kind: &ServerEventKind| match kind {
+            ServerEventKind::Elicit(elicitation) => Some(Arc::clone(elicitation)),
+            _ => None,
+        };
+        self.until(|events| events.iter().filter_map(asked).nth(nth)).await
+    }
+
+    /// Why a question was closed, once it is.
+    pub(crate) async fn closed(&self, id: ElicitationId) -> String {
+        let closed = |kind: &ServerEventKind| match kind {
+            ServerEventKind::ElicitClosed { elicitation, why } if *elicitation == id => {
+                Some(why.clone())
+            }
+            _ => None,
+        };
+        self.until(|events| events.iter().find_map(closed)).await
+    }
+
+    pub(crate) async fn reply(&self, elicitation: ElicitationId, reply: ElicitationReply) {
+        self.send(Command::Reply { elicitation, reply }).await;
+    }
+
     pub(crate) async fn send(&self, command: Command) {
         self.commands.send(command).await.unwrap();
     }
@@ -163,6 +190,14 @@ impl Client {
 
     pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Outcome {
         self.begin(tool, arguments).await.outcome().await
+    }
+
+    /// Asks something that changes nothing.
+    pub(crate) async fn inquire(&self, inquiry: Inquiry) -> Result<Found, InquiryFault> {
+        let (reply, answer) = oneshot::channel();
+        let (inquiry, cancel) = (Box::new(inquiry), CancellationToken::new());
+        self.send(Command::Inquire { inquiry, cancel, reply }).await;
+        tokio::time::timeout(PATIENCE, answer).await.expect("in time").expect("an answer")
     }
 
     /// Ends it in order; how long that took.

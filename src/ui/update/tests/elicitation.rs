@@ -229,6 +229,20 @@ fn a_page_is_opened_only_by_its_key_and_together_with_the_consent() {
 }
 
 #[test]
+fn nothing_is_agreed_to_before_the_whole_address_was_shown() {
+    let url = format!("https://login.example/{}", "a".repeat(3_000));
+    let mut bench = Bench::new();
+    bench.tell(page(&url));
+    bench.armed();
+    for key in ["y", "u", "ctrl-s"] {
+        assert_eq!(bench.key(key), []);
+    }
+    assert!(bench.frame().contains("all of the address first"));
+    bench.key("end");
+    assert_eq!(bench.key("y").len(), 2);
+}
+
+#[test]
 fn an_address_can_be_copied_instead() {
     let url = "https://login.example/";
     let mut bench = Bench::new();
