@@ -298,10 +298,10 @@ mod tests {
 
     #[test]
     fn url_with_a_password_or_of_another_scheme_is_wrong_usage() {
-        for text in ["https://me:secret@host.example/mcp", "ftp://host.example/", "file:///mcp"] {
+        for text in ["https://me:hunter2@host.example/mcp", "ftp://host.example/", "file:///mcp"] {
             let stop = one_more(&url(text), None, &[], &none).unwrap_err();
             assert_eq!(stop.exit, Exit::Usage);
-            assert!(!stop.message.contains("secret"));
+            assert!(!stop.message.contains("hunter2"));
         }
     }
 
