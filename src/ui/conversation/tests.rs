@@ -473,6 +473,20 @@ fn view_holds_inside_a_line_that_grows_past_every_bound() {
 }
 
 #[test]
+fn nobody_is_thinking_while_the_user_is_asked_whether_to_go_on() {
+    use crate::domain::{Question, QuestionId, QuestionKind};
+    let mut scene = Scene::new();
+    scene.ask("q");
+    assert!(scene.screen(60, 12).contains("thinking"));
+    let kind = QuestionKind::Rounds { rounds: 50 };
+    let question = Question { id: QuestionId(4), kind };
+    scene.apply(Notice::Questioned { question });
+    assert!(!scene.screen(60, 12).contains("thinking"));
+    scene.apply(Notice::QuestionClosed { question: QuestionId(4) });
+    assert!(scene.screen(60, 12).contains("thinking"));
+}
+
+#[test]
 fn scrolling_down_to_the_end_follows_again() {
     let mut scene = Scene::new();
     scene.ask("q").text(&numbered(50));
