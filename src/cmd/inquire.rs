@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::headless::{Headless, interrupted};
 use super::launch::Launch;
 use super::output::{self, Paint};
+use super::questions::{self, Answerer};
 use super::{Exit, Stop, resolve, tools};
 use crate::bridge::{Notice, Op};
 use crate::cli::Common;
@@ -20,27 +21,35 @@ use crate::text;
 pub(super) async fn run(
     common: &Common,
     server: Option<&str>,
-    job: impl AsyncFnOnce(&mut Headless, Option<&ServerName>) -> Result<Exit, Stop>,
+    job: impl AsyncFnOnce(&mut Asker, Option<&ServerName>) -> Result<Exit, Stop>,
 ) -> Result<Exit, Stop> {
+    let answerer = Answerer::new(questions::given(&[], false)?);
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
+    launch.setup.answering = answerer.answering();
     let only = server.map(ServerName::from);
     launch.setup.only = only.clone().map(|name| vec![name]);
     let services = launch.accompaniment();
     Launch::accompany(services, async {
-        let mut program = Headless::start(&launch);
+        let mut asker = Asker { program: Headless::start(&launch), answerer };
         let working = async {
-            tools::known(&program.catalog, only.as_ref())?;
-            program.settle(only.as_ref()).await;
-            job(&mut program, only.as_ref()).await
+            tools::known(&asker.program.catalog, only.as_ref())?;
+            asker.program.settle(only.as_ref()).await;
+            job(&mut asker, only.as_ref()).await
         };
         let ended = tokio::select! {
             ended = working => ended,
             () = interrupted() => Ok(Exit::Interrupted),
         };
-        program.end().await;
+        asker.program.end().await;
         ended
     })
     .await
+}
+
+/// A running program, and whoever answers what servers ask in return.
+pub(super) struct Asker {
+    pub(super) program: Headless,
+    answerer: Answerer,
 }
 
 /// What several servers answered.
@@ -74,13 +83,13 @@ impl Answers {
 /// Asks this server, or every one that is not switched off. Servers that have nothing of the kind
 /// are passed over where all are asked.
 pub(super) async fn ask_all(
-    program: &mut Headless,
+    asker: &mut Asker,
     only: Option<&ServerName>,
     what: &[Inquiry],
 ) -> Result<Answers, Stop> {
     let mut answers = Answers::default();
     let mut questions = Vec::new();
-    for server in &program.catalog.servers {
+    for server in &asker.program.catalog.servers {
         if only.is_some_and(|name| server.name != *name) {
             continue;
         }
@@ -93,8 +102,8 @@ pub(super) async fn ask_all(
             answers.failed.push((server.name.clone(), fault));
         }
     }
-    let asked = ask(program, &questions).await?;
-    for ((server, _), answer) in questions.into_iter().zip(asked) {
+    let given = ask(asker, &questions).await?;
+    for ((server, _), answer) in questions.into_iter().zip(given) {
         match answer.as_ref() {
             Ok(found) => {
                 answers.asked = true;
@@ -113,14 +122,15 @@ pub(super) async fn ask_all(
 
 /// Asks one server.
 pub(super) async fn ask_one(
-    program: &mut Headless,
+    asker: &mut Asker,
     server: &ServerName,
     what: Inquiry,
 ) -> Result<Found, Stop> {
-    if let Some(known) = program.catalog.server(server).filter(|known| !known.state.usable()) {
+    if let Some(known) = asker.program.catalog.server(server).filter(|known| !known.state.usable())
+    {
         return Err(resolve::unavailable(known));
     }
-    let answer = ask(program, &[(server.clone(), what)]).await?;
+    let answer = ask(asker, &[(server.clone(), what)]).await?;
     match answer.first().map(AsRef::as_ref) {
         Some(Ok(found)) => Ok(found.clone()),
         Some(Err(fault)) => Err(Stop::new(exit(fault.kind), format!("{server}: {fault}"))),
@@ -131,25 +141,29 @@ pub(super) async fn ask_one(
 type Answer = Arc<Result<Found, InquiryFault>>;
 
 /// Asks side by side; the answers come in the order of the questions.
-async fn ask(
-    program: &mut Headless,
-    questions: &[(ServerName, Inquiry)],
-) -> Result<Vec<Answer>, Stop> {
+async fn ask(asker: &mut Asker, questions: &[(ServerName, Inquiry)]) -> Result<Vec<Answer>, Stop> {
+    let Asker { program, answerer } = asker;
     for (number, (server, what)) in (0..).zip(questions) {
         let inquiry = InquiryId(number);
         program.send(Op::Inquire { inquiry, server: server.clone(), what: what.clone() }).await?;
     }
     let mut answers: Vec<Option<Answer>> = vec![None; questions.len()];
     while answers.iter().any(Option::is_none) {
-        match program.next().await {
-            Some(Notice::Inquired { inquiry, answer }) => {
-                let place = usize::try_from(inquiry.0).ok().and_then(|at| answers.get_mut(at));
-                if let Some(place) = place {
-                    place.get_or_insert(answer);
-                }
+        let notice = tokio::select! {
+            notice = program.next() => notice.ok_or_else(ended)?,
+            reply = answerer.typed() => {
+                program.send(reply).await?;
+                continue;
             }
-            Some(_) => {}
-            None => return Err(ended()),
+        };
+        if let Some(reply) = answerer.hear(&notice) {
+            program.send(reply).await?;
+        }
+        if let Notice::Inquired { inquiry, answer } = notice {
+            let place = usize::try_from(inquiry.0).ok().and_then(|at| answers.get_mut(at));
+            if let Some(place) = place {
+                place.get_or_insert(answer);
+            }
         }
     }
     Ok(answers.into_iter().flatten().collect())

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::headless::Headless;
-use super::inquire::{self, Answers, brief};
+use super::inquire::{self, Answers, Asker, brief};
 use super::output::{self, Cell, Mark, Paint};
 use super::{Exit, Stop, call, json};
 use crate::cli::{self, Common};
@@ -17,27 +16,23 @@ pub async fn run(common: &Common, what: &cli::Prompts) -> Result<Exit, Stop> {
     match what {
         cli::Prompts::List(form) => {
             let server = form.server.as_deref();
-            inquire::run(common, server, async |program, only| list(program, only, form.json).await)
+            inquire::run(common, server, async |asker, only| list(asker, only, form.json).await)
                 .await
         }
         cli::Prompts::Get(get) => {
             let given = get.arguments.iter().map(|word| inquire::pair(word));
             let given = given.collect::<Result<BTreeMap<_, _>, _>>()?;
             let server = get.from.server.as_deref();
-            inquire::run(common, server, async |program, only| {
-                self::get(program, only, &get.name, given, get.from.json).await
+            inquire::run(common, server, async |asker, only| {
+                self::get(asker, only, &get.name, given, get.from.json).await
             })
             .await
         }
     }
 }
 
-async fn list(
-    program: &mut Headless,
-    only: Option<&ServerName>,
-    as_json: bool,
-) -> Result<Exit, Stop> {
-    let answers = inquire::ask_all(program, only, &[Inquiry::Prompts]).await?;
+async fn list(asker: &mut Asker, only: Option<&ServerName>, as_json: bool) -> Result<Exit, Stop> {
+    let answers = inquire::ask_all(asker, only, &[Inquiry::Prompts]).await?;
     let offer = Offer::of(&answers);
     let shown =
         if as_json { json::line(&offer.json(&answers)) } else { offer.render(Paint::for_stdout()) };
@@ -147,13 +142,13 @@ fn row(server: &ServerName, prompt: &Prompt) -> Vec<Cell> {
 }
 
 async fn get(
-    program: &mut Headless,
+    asker: &mut Asker,
     only: Option<&ServerName>,
     word: &str,
     given: BTreeMap<String, String>,
     as_json: bool,
 ) -> Result<Exit, Stop> {
-    let answers = inquire::ask_all(program, only, &[Inquiry::Prompts]).await?;
+    let answers = inquire::ask_all(asker, only, &[Inquiry::Prompts]).await?;
     let offer = Offer::of(&answers);
     let (server, prompt) = match offer.meant(word) {
         Ok(found) => found,
@@ -166,7 +161,7 @@ async fn get(
     };
     fitting(prompt, &given)?;
     let what = Inquiry::Prompt { name: prompt.name.clone(), arguments: given };
-    let Found::Prompt(made) = inquire::ask_one(program, server, what).await? else {
+    let Found::Prompt(made) = inquire::ask_one(asker, server, what).await? else {
         return Err(inquire::ended());
     };
     let shown =

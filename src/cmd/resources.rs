@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::headless::Headless;
-use super::inquire::{self, Answers, brief};
+use super::inquire::{self, Answers, Asker, brief};
 use super::output::{self, Cell, Mark, Paint};
 use super::{Exit, Stop, call, json};
 use crate::cli::{self, Common};
@@ -18,31 +17,27 @@ pub async fn run(common: &Common, what: &cli::Resources) -> Result<Exit, Stop> {
     match what {
         cli::Resources::List(form) => {
             let server = form.server.as_deref();
-            inquire::run(common, server, async |program, only| list(program, only, form.json).await)
+            inquire::run(common, server, async |asker, only| list(asker, only, form.json).await)
                 .await
         }
         cli::Resources::Read(read) => {
             let uri = address(&read.uri, &read.variables)?;
             let server = read.from.server.as_deref();
-            inquire::run(common, server, async |program, only| {
+            inquire::run(common, server, async |asker, only| {
                 let from = match only {
                     Some(server) => server.clone(),
-                    None => holder(program, &uri).await?,
+                    None => holder(asker, &uri).await?,
                 };
-                self::read(program, &from, uri, read.from.json).await
+                self::read(asker, &from, uri, read.from.json).await
             })
             .await
         }
     }
 }
 
-async fn list(
-    program: &mut Headless,
-    only: Option<&ServerName>,
-    as_json: bool,
-) -> Result<Exit, Stop> {
+async fn list(asker: &mut Asker, only: Option<&ServerName>, as_json: bool) -> Result<Exit, Stop> {
     let what = [Inquiry::Resources, Inquiry::Templates];
-    let answers = inquire::ask_all(program, only, &what).await?;
+    let answers = inquire::ask_all(asker, only, &what).await?;
     let offer = Offer::of(&answers);
     let shown =
         if as_json { json::line(&offer.json(&answers)) } else { offer.render(Paint::for_stdout()) };
@@ -157,12 +152,12 @@ fn address(uri: &str, words: &[String]) -> Result<String, Stop> {
 
 /// The server that has a resource: the only one there is, the one that lists it, or the one whose
 /// template it fits. It is never offered to several.
-async fn holder(program: &mut Headless, uri: &str) -> Result<ServerName, Stop> {
-    if let [only] = program.catalog.servers.as_slice() {
+async fn holder(asker: &mut Asker, uri: &str) -> Result<ServerName, Stop> {
+    if let [only] = asker.program.catalog.servers.as_slice() {
         return Ok(only.name.clone());
     }
     let what = [Inquiry::Resources, Inquiry::Templates];
-    let answers = inquire::ask_all(program, None, &what).await?;
+    let answers = inquire::ask_all(asker, None, &what).await?;
     let offer = Offer::of(&answers);
     let listed = offer.resources.iter().filter(|(_, item)| item.uri == uri).map(|(s, _)| *s);
     let mut servers: Vec<&ServerName> = listed.collect();
@@ -188,12 +183,12 @@ async fn holder(program: &mut Headless, uri: &str) -> Result<ServerName, Stop> {
 }
 
 async fn read(
-    program: &mut Headless,
+    asker: &mut Asker,
     server: &ServerName,
     uri: String,
     as_json: bool,
 ) -> Result<Exit, Stop> {
-    let found = inquire::ask_one(program, server, Inquiry::Read { uri: uri.clone() }).await?;
+    let found = inquire::ask_one(asker, server, Inquiry::Read { uri: uri.clone() }).await?;
     let Found::Read(parts) = found else { return Err(inquire::ended()) };
     let shown = if as_json {
         let contents: Vec<Value> = parts.iter().map(part).collect();

@@ -104,6 +104,91 @@ fn tools_of_the_demo_have_the_documented_shape() {
 }
 
 #[test]
+fn resources_of_the_demo_are_listed_and_read() {
+    let home = Home::new();
+    let shape = home.run(&["--demo", "resources", "list", "--json"]).ends(0).json();
+    let resources = shape["resources"].as_array().unwrap();
+    assert_eq!(resources.len(), 9);
+    assert_eq!(resources[0]["server"], "tracker");
+    assert_eq!(resources[0]["mimeType"], "application/json");
+    assert_eq!(shape["templates"], serde_json::json!([]));
+    assert_eq!(shape["failed"], serde_json::json!([]));
+    let uri = resources[0]["uri"].as_str().unwrap();
+
+    let read = home.run(&["--demo", "resources", "read", uri, "--json"]).ends(0).json();
+    assert_eq!((&read["server"], &read["uri"]), (&"tracker".into(), &uri.into()));
+    let text = read["contents"][0]["text"].as_str().unwrap();
+    assert!(serde_json::from_str::<Value>(text).is_ok(), "{text}");
+    let shown = home.run(&["--demo", "resources", "read", uri]).ends(0).out.clone();
+    assert_eq!(shown.trim_end(), text);
+
+    let listed = home.run(&["--demo", "resources", "list", "--server", "tracker"]);
+    assert!(listed.ends(0).out.contains(uri), "{}", listed.out);
+}
+
+#[test]
+fn a_resource_that_is_not_there_is_said_to_be_missing() {
+    let ran = Home::new().run(&["--demo", "resources", "read", "harbor://reports/none"]);
+    assert!(ran.ends(1).err.contains("no resource harbor://reports/none"), "{}", ran.err);
+}
+
+#[test]
+fn prompts_of_the_demo_are_listed_and_made() {
+    let home = Home::new();
+    let shape = home.run(&["--demo", "prompts", "list", "--json"]).ends(0).json();
+    let prompt = &shape["prompts"][0];
+    assert_eq!((&prompt["server"], &prompt["name"]), (&"tracker".into(), &"triage_task".into()));
+    assert_eq!(prompt["arguments"][0]["required"], true);
+
+    let words = ["--demo", "prompts", "get", "triage_task", "task=#42"];
+    let made = home.run(&words);
+    assert!(made.ends(0).out.starts_with("user:\nLook at task #42"), "{}", made.out);
+    let words = ["--demo", "prompts", "get", "tracker/triage_task", "task=#42", "--json"];
+    let shape = home.run(&words).ends(0).json();
+    assert_eq!(shape["messages"][0]["role"], "user");
+    assert_eq!(shape["messages"][0]["content"]["type"], "text");
+}
+
+#[test]
+fn a_prompt_is_not_asked_for_in_a_way_that_cannot_work() {
+    let home = Home::new();
+    for (words, says) in [
+        (&["triage_task"][..], "needs task=…"),
+        (&["triage_task", "tsk=1"], "it takes: task"),
+        (&["triage"], "there is no prompt triage"),
+        (&["triage_task", "task"], "write KEY=VALUE"),
+    ] {
+        let all: Vec<&str> = ["--demo", "prompts", "get"].iter().chain(words).copied().collect();
+        let ran = home.run(&all);
+        assert!(ran.ends(2).err.contains(says), "{words:?}: {}", ran.err);
+    }
+    // The server knows better what a task is.
+    let ran = home.run(&["--demo", "prompts", "get", "triage_task", "task=#4242"]);
+    assert!(ran.ends(1).err.contains("tracker: The server has no prompt"), "{}", ran.err);
+}
+
+#[test]
+fn resources_and_prompts_of_a_server_that_is_down_are_exit_code_4() {
+    let home = Home::new();
+    let port = closed_port();
+    home.configure(&format!(
+        "mcp: {{ servers: [{{ name: down, url: \"http://127.0.0.1:{port}/mcp\" }}] }}\n"
+    ));
+    for words in [
+        &["resources", "list"][..],
+        &["resources", "read", "a:b", "--server", "down"],
+        &["prompts", "list", "--server", "down"],
+        &["prompts", "get", "p"],
+    ] {
+        let ran = home.run(words);
+        assert!(ran.ends(4).err.contains("down is failed"), "{words:?}: {}", ran.err);
+    }
+    let shape = home.run(&["resources", "list", "--json"]).ends(4).json();
+    assert_eq!(shape["failed"][0]["server"], "down");
+    home.run(&["prompts", "list", "--server", "dwn"]).ends(2);
+}
+
+#[test]
 fn servers_of_the_demo_have_the_documented_shape() {
     let shape = Home::new().run(&["servers", "--demo", "--json"]).ends(0).json();
     let server = &shape["servers"][0];

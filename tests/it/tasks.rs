@@ -292,14 +292,13 @@ async fn a_task_is_looked_at_no_faster_than_its_server_asks_for_and_no_longer_th
     let client = Client::ready(spec(&server.url("/mcp"))).await;
     let calling = client.begin("bake", &json!({})).await;
     meanwhile("the task is known", || notes(&client.events()).len() == 1).await;
-    let moment = Duration::from_millis(10);
     for (looks, wait) in [8, 2, 4, 6, 8].into_iter().enumerate() {
-        tokio::time::advance(Duration::from_secs(wait) - moment).await;
+        tokio::time::advance(Duration::from_millis(1000 * wait - 10)).await;
         for _ in 0..500 {
             tokio::task::yield_now().await;
         }
         assert_eq!(server.asked("tasks/get").len(), looks, "before {wait} s have passed");
-        tokio::time::advance(2 * moment).await;
+        tokio::time::advance(Duration::from_millis(20)).await;
         meanwhile("the look is taken", || server.asked("tasks/get").len() == looks + 1).await;
         meanwhile("its answer is known", || notes(&client.events()).len() == looks + 2).await;
     }
@@ -338,13 +337,13 @@ fn is_warning(kind: &ServerEventKind) -> bool {
     matches!(kind, ServerEventKind::Warned(_))
 }
 
-fn answered(structured: Value) -> Value {
+fn answered(structured: &Value) -> Value {
     json!({"content": [{"type": "text", "text": "baked"}], "structuredContent": structured})
 }
 
 #[tokio::test]
 async fn a_structured_result_that_does_not_fit_is_a_remark_and_a_warning() {
-    let (remarks, warnings) = called(answered(json!({"cakes": "two"}))).await;
+    let (remarks, warnings) = called(answered(&json!({"cakes": "two"}))).await;
     assert_eq!(remarks.len(), 1);
     assert!(remarks[0].contains("/cakes") && remarks[0].contains("integer"), "{remarks:?}");
     assert_eq!(warnings.len(), 1);
@@ -355,7 +354,7 @@ async fn a_structured_result_that_does_not_fit_is_a_remark_and_a_warning() {
 
 #[tokio::test]
 async fn a_structured_result_that_fits_and_a_failure_without_one_are_not_remarked_on() {
-    assert_eq!(called(answered(json!({"cakes": 2}))).await, (Vec::new(), Vec::new()));
+    assert_eq!(called(answered(&json!({"cakes": 2}))).await, (Vec::new(), Vec::new()));
     let failed = json!({"content": [{"type": "text", "text": "burnt"}], "isError": true});
     assert_eq!(called(failed).await, (Vec::new(), Vec::new()));
 }

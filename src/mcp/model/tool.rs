@@ -163,7 +163,9 @@ fn read(item: Value, era: Era) -> Result<Listed, (String, String)> {
         return fault("its inputSchema does not describe an object");
     }
     if era == Era::Legacy && wants_task(&item) {
-        return fault("it can only be called as a task, which this program does not do");
+        return fault(
+            "it can only be called as a task of 2025-11-25, which this program does not do",
+        );
     }
     let headers = match era {
         Era::Legacy => Vec::new(),
