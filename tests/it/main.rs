@@ -11,6 +11,7 @@
 mod agent_flow;
 mod breaches;
 mod cases;
+mod check;
 mod commands;
 mod era_legacy;
 mod era_memory;

@@ -71,6 +71,8 @@ fn stage(error: &HttpError, url: &Url) -> Stage {
 fn tls(cause: &str) -> (String, &'static str) {
     const PRIVATE: &str = "If it belongs to an authority of your own, name that authority's certificate in mcp.caFile or SSL_CERT_FILE.";
     const RENEW: &str = "Whoever runs the server has to renew it; check this machine's clock, too.";
+    const ENDED: &str = "the other side ended the connection instead of agreeing on TLS";
+    const OTHER: &str = "Perhaps the URL has to begin with http://, or the port is another one.";
     // The library names faults by the words of its code.
     let known = [
         (
@@ -101,11 +103,9 @@ fn tls(cause: &str) -> (String, &'static str) {
             "its certificate was revoked",
             "Do not use this server before that is cleared up.",
         ),
-        (
-            "InvalidContentType",
-            "what answers there does not speak TLS",
-            "Perhaps the URL has to begin with http://, or the port is another one.",
-        ),
+        ("onnection reset", ENDED, OTHER),
+        ("eof", ENDED, OTHER),
+        ("InvalidContentType", "what answers there does not speak TLS", OTHER),
     ];
     match known.iter().find(|(word, _, _)| cause.contains(word)) {
         Some((_, seen, advice)) => (format!("{seen} ({cause})"), advice),
@@ -141,6 +141,7 @@ mod tests {
                 "clock",
             ),
             ("received corrupt message of type InvalidContentType", "speak TLS", "http://"),
+            ("Connection reset by peer (os error 104)", "instead of agreeing", "http://"),
             ("peer is a teapot", "peer is a teapot", "mcp.caFile"),
         ] {
             let (told, what_to_do) = tls(cause);
