@@ -238,7 +238,8 @@ fn answer(headers: &HeaderMap, body: &Bytes, stream: bool) -> Response {
     let result = match request["method"].as_str().unwrap() {
         "initialize" => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
             "serverInfo": {"name": "bench", "version": "1"}}),
-        "server/discover" => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+        "server/discover" => json!({"resultType": "complete", "ttlMs": 60000,
+            "cacheScope": "private", "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {}},
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "bench", "version": "1"}}}),
         "tools/list" => json!({"resultType": "complete",
