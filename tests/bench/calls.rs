@@ -20,7 +20,7 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt as _;
 use mini_me_tui::config::Protocol;
-use mini_me_tui::domain::{CallId, Outcome, ServerName, ServerState, ToolName};
+use mini_me_tui::domain::{Answering, CallId, Outcome, ServerName, ServerState, ToolName};
 use mini_me_tui::mcp::{
     self, Answering, Command, Limits, ServerEvent, ServerEventKind, ServerSpec,
 };
