@@ -21,9 +21,7 @@ use axum::routing::post;
 use axum::serve::ListenerExt as _;
 use mini_me_tui::config::Protocol;
 use mini_me_tui::domain::{Answering, CallId, Outcome, ServerName, ServerState, ToolName};
-use mini_me_tui::mcp::{
-    self, Answering, Command, Limits, ServerEvent, ServerEventKind, ServerSpec,
-};
+use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
 use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
