@@ -20,10 +20,10 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::serve::ListenerExt as _;
 use mini_me_tui::config::Protocol;
-use mini_me_tui::domain::{CallId, Outcome, ServerName, ServerState, ToolName};
+use mini_me_tui::domain::{Answering, CallId, Outcome, ServerName, ServerState, ToolName};
 use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use rmcp::model::{CallToolRequestParams, ProtocolVersion};
-use rmcp::service::RunningService;
+use rmcp::service::{ClientInitializeError, RunningService};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientLifecycleMode, ClientServiceExt as _, RoleClient};
@@ -53,7 +53,10 @@ fn main() {
 
 async fn measure(name: &str, url: &str, modern: bool) {
     let ours = Ours::connect(url, modern).await;
-    let sdk = sdk(url, modern).await;
+    let sdk = match sdk(url, modern).await {
+        Ok(sdk) => sdk,
+        Err(fault) => return println!("{name:<26} the SDK's client does not connect: {fault}"),
+    };
     let bare = Bare::new(url, modern);
     let mut times = [const { Vec::new() }; 3];
     for round in 0..=ROUNDS {
@@ -112,6 +115,8 @@ impl Ours {
             has_credential: false,
             protocol: if modern { Protocol::Auto } else { Protocol::V20251125 },
             ca_pem: None,
+            answering: Answering::Everything,
+            remembered: None,
             limits: Limits {
                 discovery: Duration::from_secs(10),
                 silence: Duration::from_secs(10),
@@ -153,7 +158,10 @@ fn spawn(job: impl Future<Output = ()> + Send + 'static) {
     drop(tokio::spawn(job));
 }
 
-async fn sdk(url: &str, modern: bool) -> RunningService<RoleClient, ()> {
+async fn sdk(
+    url: &str,
+    modern: bool,
+) -> Result<RunningService<RoleClient, ()>, ClientInitializeError> {
     let config = StreamableHttpClientTransportConfig::with_uri(url);
     let transport = StreamableHttpClientTransport::with_client(http(), config);
     let lifecycle = if modern {
@@ -161,7 +169,7 @@ async fn sdk(url: &str, modern: bool) -> RunningService<RoleClient, ()> {
     } else {
         ClientLifecycleMode::Initialize
     };
-    ().serve_with_lifecycle(transport, lifecycle).await.unwrap()
+    ().serve_with_lifecycle(transport, lifecycle).await
 }
 
 async fn sdk_call(sdk: &RunningService<RoleClient, ()>) {
@@ -238,7 +246,8 @@ fn answer(headers: &HeaderMap, body: &Bytes, stream: bool) -> Response {
     let result = match request["method"].as_str().unwrap() {
         "initialize" => json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}},
             "serverInfo": {"name": "bench", "version": "1"}}),
-        "server/discover" => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+        "server/discover" => json!({"resultType": "complete", "ttlMs": 60000,
+            "cacheScope": "private", "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {}},
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "bench", "version": "1"}}}),
         "tools/list" => json!({"resultType": "complete",

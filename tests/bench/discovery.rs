@@ -196,7 +196,8 @@ async fn answer(Path((kind, _)): Path<(String, usize)>, body: Bytes) -> Response
     let (slow, count) = if kind == "slow" { (SLOW, 3) } else { (Duration::ZERO, TOOLS) };
     tokio::time::sleep(slow).await;
     let result = match request["method"].as_str().unwrap_or_default() {
-        "server/discover" => json!({"resultType": "complete", "supportedVersions": ["2026-07-28"],
+        "server/discover" => json!({"resultType": "complete", "ttlMs": 60000,
+            "cacheScope": "private", "supportedVersions": ["2026-07-28"],
             "capabilities": {"tools": {}},
             "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "bench", "version": "1"}}}),
         "tools/list" => {

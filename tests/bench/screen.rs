@@ -215,6 +215,7 @@ fn tool(server: &str, name: &str) -> Arc<Tool> {
         }),
         pin: "0".repeat(64),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Mode::Ask,
         disabled: false,
         tokens: 120,
