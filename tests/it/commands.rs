@@ -181,7 +181,7 @@ fn resources_and_prompts_of_a_server_that_is_down_are_exit_code_4() {
         &["prompts", "get", "p"],
     ] {
         let ran = home.run(words);
-        assert!(ran.ends(4).err.contains("down is failed"), "{words:?}: {}", ran.err);
+        assert!(ran.ends(4).err.contains("the server down failed"), "{words:?}: {}", ran.err);
     }
     let shape = home.run(&["resources", "list", "--json"]).ends(4).json();
     assert_eq!(shape["failed"][0]["server"], "down");

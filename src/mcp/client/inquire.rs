@@ -220,8 +220,9 @@ async fn all<T: Item>(
         other => other,
     };
     let (list, fresh, weight) = walked.map_err(|(fault, _)| fault)?;
-    for remark in &list.remarks {
-        shared.peer.remark("gives a list that is not as it should be", remark).await;
+    if !list.remarks.is_empty() {
+        let all = list.remarks.join("; ");
+        shared.peer.remark("gives a list that is not as it should be", &all).await;
     }
     Ok(Answered { found: found(list), fresh, weight })
 }
