@@ -172,7 +172,7 @@ fn call(state: &mut UiState, press: Press) -> Vec<Intent> {
     let Some(arguments) = arguments else { return Vec::new() };
     let (tool, arguments) = (form.tool.clone(), Arc::new(arguments));
     global::close(state, press.at);
-    state.focus = crate::ui::state::Focus::Input;
+    global::leave_panel(state);
     // Not consent: the call passes the same permissions as one of the model.
     vec![Intent::Send(Op::CallDirect { tool, arguments, consent: false })]
 }
