@@ -6,7 +6,7 @@
 //!
 //! | layer | modules | what lives there |
 //! |---|---|---|
-//! | 0 words | [`domain`], [`jsonrpc`], [`sse`], [`text`], [`redact`], [`bridge`] | values, decoding, cleaning |
+//! | 0 words | [`domain`], [`jsonrpc`], [`sse`], [`text`], [`redact`], [`net`], [`bridge`] | values, decoding, cleaning |
 //! | 1 decisions | [`schema`], [`permission`], [`pin`], [`wire`], [`agent`], [`session`], [`config`], parts of [`mcp`] and [`provider`], [`ui`] | state machines and mappings: no I/O, no clock |
 //! | 2 hands | `mcp::{http, exchange, desk, client}`, `provider::http`, `config::load`, `session::store`, [`store`], [`audit`], [`logging`], [`paths`], [`terminal`] | files, sockets, the terminal |
 //! | 3 conductor | [`runtime`] | owns the agent and the catalog; performs effects |
@@ -28,6 +28,7 @@ pub mod domain;
 pub mod jsonrpc;
 pub mod logging;
 pub mod mcp;
+pub mod net;
 pub mod paths;
 pub mod permission;
 pub mod pin;

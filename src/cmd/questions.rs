@@ -68,7 +68,7 @@ impl Answerer {
                 ElicitationReply::Accept(Some(content))
             }
             Said::Wanting(why) if self.terminal => {
-                if let Some(why) = why {
+                if let Some(why) = why.filter(|_| !self.given.is_empty()) {
                     output::note(&format!("note: {why}"));
                 }
                 self.waiting.push_back(Arc::clone(elicitation));

@@ -19,6 +19,7 @@ use url::{Host, Url};
 use super::ServerSpec;
 use super::fault::Fault;
 use crate::domain::Stage;
+use crate::net::{is_this_machine, loopback};
 use crate::redact;
 
 pub(in crate::mcp) use response::excerpt;
@@ -32,6 +33,7 @@ const CONNECT: std::time::Duration = std::time::Duration::from_secs(8);
 const IDLE: std::time::Duration = std::time::Duration::from_secs(30);
 /// Shorter values are words like any other.
 const SECRET_LEAST: usize = 6;
+const LOCAL: &str = "localhost";
 /// Redirects that are followed (H14).
 const REDIRECTS: usize = 3;
 
@@ -151,19 +153,40 @@ impl Http {
     fn client(&self) -> Result<Client, Fault> {
         static DIRECT: OnceLock<Result<Client, String>> = OnceLock::new();
         static PROXIED: OnceLock<Result<Client, String>> = OnceLock::new();
-        let direct = is_loopback(&self.url);
-        let slot = match (&self.ca_pem, direct) {
-            (Some(_), _) => &self.own,
-            (None, true) => &DIRECT,
-            (None, false) => &PROXIED,
+        let way = Way::to(&self.url);
+        let slot = match (&self.ca_pem, &way) {
+            (Some(_), _) | (_, Way::Named(_)) => &self.own,
+            (None, Way::Direct) => &DIRECT,
+            (None, Way::Proxied) => &PROXIED,
         };
-        slot.get_or_init(|| build(direct, self.ca_pem.as_deref()))
+        slot.get_or_init(|| build(&way, self.ca_pem.as_deref()))
             .clone()
             .map_err(|reason| Fault::NotSent { stage: Stage::Tls, reason, retry: false })
     }
 }
 
-fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
+/// How an endpoint is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Way {
+    /// Through the proxy that the environment names, if it names one.
+    Proxied,
+    /// On this machine, by address or as `localhost`: no proxy stands in between.
+    Direct,
+    /// On this machine by another name.
+    Named(String),
+}
+
+impl Way {
+    fn to(url: &Url) -> Self {
+        match url.host() {
+            _ if !is_this_machine(url) => Self::Proxied,
+            Some(Host::Domain(name)) if name != LOCAL => Self::Named(name.to_owned()),
+            _ => Self::Direct,
+        }
+    }
+}
+
+fn build(way: &Way, ca_pem: Option<&[u8]>) -> Result<Client, String> {
     // No total time limit: a stream may live long (S11). Redirects are decided here (H14).
     let mut builder = Client::builder()
         .redirect(redirect::Policy::none())
@@ -171,8 +194,13 @@ fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         .connect_timeout(CONNECT)
         .pool_idle_timeout(IDLE)
         .tcp_nodelay(true);
-    if direct {
-        builder = builder.no_proxy();
+    let name = match way {
+        Way::Proxied => None,
+        Way::Direct => Some(LOCAL),
+        Way::Named(name) => Some(name.as_str()),
+    };
+    if let Some(name) = name {
+        builder = builder.no_proxy().resolve_to_addrs(name, &loopback(0));
     }
     if let Some(pem) = ca_pem {
         let certificates = reqwest::Certificate::from_pem_bundle(pem)
@@ -180,16 +208,6 @@ fn build(direct: bool, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         builder = builder.tls_certs_merge(certificates);
     }
     builder.build().map_err(|error| format!("The HTTP client cannot be set up: {error}."))
-}
-
-/// Whether a URL points at this machine: no proxy stands in between.
-fn is_loopback(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    }
 }
 
 fn config_fault(reason: String) -> Fault {
@@ -254,12 +272,11 @@ mod tests {
 
     #[test]
     fn this_machine_is_never_reached_through_a_proxy() {
-        for here in
-            ["http://localhost:1/", "http://127.0.0.9/", "http://[::1]:8/", "http://a.localhost/"]
-        {
-            assert!(is_loopback(&url(here)), "{here}");
+        for here in ["http://localhost:1/", "http://127.0.0.9/", "http://[::1]:8/"] {
+            assert_eq!(Way::to(&url(here)), Way::Direct, "{here}");
         }
-        assert!(!is_loopback(&url("http://192.168.0.1/")));
-        assert!(!is_loopback(&url("https://localhost.example.test/")));
+        assert_eq!(Way::to(&url("http://a.localhost/")), Way::Named("a.localhost".to_owned()));
+        assert_eq!(Way::to(&url("http://192.168.0.1/")), Way::Proxied);
+        assert_eq!(Way::to(&url("https://localhost.example.test/")), Way::Proxied);
     }
 }

@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::place::{is_host, is_this_machine};
+use super::place::is_host;
 use super::rename::Renames;
 use super::{Decoder, ModelRequest};
 use crate::config::ModelConfig;
+use crate::net::is_this_machine;
 use crate::schema::adapt::Target;
 
 /// Hosts that refuse a conversation whose calls come without the reasoning that led to them, or

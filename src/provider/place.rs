@@ -2,22 +2,7 @@
 
 use url::{Host, Url};
 
-/// Whether a URL leads to the loopback interface.
-pub(super) fn is_this_machine(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => {
-            let name = name.trim_end_matches('.');
-            name.eq_ignore_ascii_case("localhost") || name.ends_with(".localhost")
-        }
-        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_unspecified(),
-        Some(Host::Ipv6(address)) => {
-            address.is_loopback()
-                || address.is_unspecified()
-                || address.to_ipv4_mapped().is_some_and(|inner| inner.is_loopback())
-        }
-        None => false,
-    }
-}
+use crate::net::is_this_machine;
 
 /// This machine or its network: an address, or a name without a dot.
 pub(super) fn is_near(url: &Url) -> bool {
@@ -42,25 +27,6 @@ pub(super) fn is_host(url: &Url, suffix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn this_machine_is_known_under_all_its_names() {
-        for near in [
-            "http://localhost:1/v1",
-            "http://LOCALHOST./",
-            "http://models.localhost/",
-            "http://127.0.0.1/",
-            "http://127.8.9.1/",
-            "http://[::1]:8080/",
-            "http://[::ffff:127.0.0.1]/",
-            "http://0.0.0.0/",
-        ] {
-            assert!(is_this_machine(&Url::parse(near).unwrap()), "{near}");
-        }
-        for far in ["http://localhost.example/", "http://10.0.0.1/", "http://[2001:db8::1]/"] {
-            assert!(!is_this_machine(&Url::parse(far).unwrap()), "{far}");
-        }
-    }
 
     #[test]
     fn questions_of_local_servers_stay_near() {

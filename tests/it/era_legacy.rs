@@ -27,7 +27,7 @@ pub(crate) fn tools(request: &Recorded, names: &[&str]) -> Reply {
 }
 
 /// A well-behaved server with a session and without a standing stream.
-fn usual(request: &Recorded) -> Reply {
+pub(crate) fn usual(request: &Recorded) -> Reply {
     match (request.method.as_str(), request.rpc().as_str()) {
         ("POST", "initialize") => initialized(request, "s-1"),
         ("POST", "tools/list") => tools(request, &["echo"]),

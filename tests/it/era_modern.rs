@@ -30,7 +30,7 @@ fn said(request: &Recorded, text: &str) -> Value {
     result(request, &json!({"resultType": "complete", "content": [{"type": "text", "text": text}]}))
 }
 
-fn usual(request: &Recorded) -> Reply {
+pub(crate) fn usual(request: &Recorded) -> Reply {
     match (request.method.as_str(), request.rpc().as_str()) {
         ("POST", "server/discover") => discovered(request),
         ("POST", "tools/list") => {
@@ -81,6 +81,19 @@ async fn a_modern_server_is_discovered_listed_and_called_without_a_session() {
     assert_eq!(params["arguments"], json!({"city": "Zürich ", "days": null, "note": "x"}));
     assert_eq!(params["_meta"]["progressToken"], call.json()["id"]);
     assert_eq!(params["_meta"]["io.modelcontextprotocol/logLevel"], "info");
+}
+
+#[tokio::test]
+async fn localhost_is_found_on_either_of_its_addresses() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        // Where there is no IPv6 there is nothing to find there.
+        let Ok(listener) = tokio::net::TcpListener::bind(address).await else { continue };
+        let server = Server::on(listener, usual);
+        let url = format!("http://localhost:{}/mcp", server.address.port());
+        let client = Client::ready(spec(&url)).await;
+        assert_eq!(text(&client.call("météo", &json!({})).await), "12 C");
+        client.stop().await;
+    }
 }
 
 #[tokio::test]

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Longest match decides. A layer may use itself and those below.
-const LAYERS: [(&str, u8); 39] = [
+const LAYERS: [(&str, u8); 40] = [
     ("domain", 0),
     ("jsonrpc", 0),
     ("sse", 0),
     ("text", 0),
     ("redact", 0),
+    ("net", 0),
     ("bridge", 0),
     ("schema", 1),
     ("permission", 1),
@@ -54,12 +55,13 @@ const STRANGERS: [&str; 4] = ["agent", "mcp", "provider", "ui"];
 const FORBIDDEN: [(&str, &str); 2] = [("runtime", "ui"), ("runtime", "terminal")];
 
 /// Modules that neither wait nor talk to anybody.
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
     "domain",
     "jsonrpc",
     "sse",
     "text",
     "redact",
+    "net",
     "bridge",
     "schema",
     "permission",

@@ -21,6 +21,7 @@ mod inquiries;
 mod layers;
 mod provider;
 mod pty;
+mod questions;
 mod rough_server;
 mod sdk_server;
 mod support;

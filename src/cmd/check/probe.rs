@@ -13,6 +13,7 @@ use super::report::{Report, Step, Verdict};
 use crate::config::{Auth, ServerConfig};
 use crate::domain::{PinState, ServerState, Stage, ToolDefinition, ToolId};
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
+use crate::net::{is_this_machine, loopback};
 use crate::pin::{Pins, fingerprint};
 use crate::redact;
 use crate::schema::{binary, check};
@@ -82,6 +83,8 @@ pub(super) async fn reach(server: &ServerConfig) -> Vec<Step> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let begun = Instant::now();
     let found = match timeout(REACH, lookup_host((bare, port))).await {
+        // As the client does: some systems list one of the two only.
+        _ if is_this_machine(url) && url.domain().is_some() => Ok(loopback(port).to_vec()),
         Ok(Ok(addresses)) => Ok(addresses.collect::<Vec<_>>()),
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(format!("no answer within {} s", REACH.as_secs())),

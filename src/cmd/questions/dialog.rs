@@ -104,7 +104,7 @@ impl Dialog {
                 _ => "[a]ccept, [d]ecline or [c]ancel? ".to_owned(),
             },
             Step::Field(nth) => self.fields().get(nth).map(|f| self.ask(f)).unwrap_or_default(),
-            Step::Review => format!("{}[s]end, [e]dit, [d]ecline or [c]ancel? ", self.entered()),
+            Step::Review => "[s]end, [e]dit, [d]ecline or [c]ancel? ".to_owned(),
         }
     }
 
@@ -135,7 +135,7 @@ impl Dialog {
             let value = value.unwrap_or_else(|| "(left out)".to_owned());
             let _infallible = writeln!(shown, "  {}: {value}", text::strict_line(&field.label));
         }
-        shown
+        shown.trim_end().to_owned()
     }
 
     /// Takes a line, or the end of the input: what is said to it, and the answer at the end.
@@ -192,8 +192,12 @@ impl Dialog {
             }
         }
         let next = nth + 1;
-        self.step = if next < self.fields().len() { Step::Field(next) } else { Step::Review };
-        String::new()
+        if next < self.fields().len() {
+            self.step = Step::Field(next);
+            return String::new();
+        }
+        self.step = Step::Review;
+        self.entered()
     }
 }
 
@@ -323,10 +327,10 @@ pub(super) mod tests {
         assert_eq!(said[2], "That must be filled in.");
         assert_eq!(said[4], "That must be a whole number.");
         assert!(said[6].contains("not among the choices"), "{}", said[6]);
-        let review = dialog.prompt();
         let expected = "  Your name: Ann\n  guests: 2\n  seat: Outside\n  extras: cake, wine\n  \
-                        note: (left out)\n[s]end, [e]dit, [d]ecline or [c]ancel? ";
-        assert_eq!(review, expected);
+                        note: (left out)";
+        assert_eq!(said[9], expected);
+        assert_eq!(dialog.prompt(), "[s]end, [e]dit, [d]ecline or [c]ancel? ");
         // Neither an empty line nor the letter of the first prompt sends it.
         assert_eq!(type_in(&mut dialog, &["", "a"]).1, None);
         let Some(ElicitationReply::Accept(Some(content))) = dialog.take(Some("s")).1 else {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::domain::{Content, Era, Outcome, ToolOutput};
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, code};
 
 /// Longest `data` of an error that is quoted, in bytes.
 const DATA_LIMIT: usize = 2000;
+
+/// Where an error says that it is elicitation that is missing.
+const ELICITATION: &str = "/requiredCapabilities/elicitation";
 
 /// The outcome that a result of `tools/call` stands for.
 pub fn outcome(result: Value, era: Era) -> Outcome {
@@ -28,6 +31,11 @@ pub fn outcome(result: Value, era: Era) -> Outcome {
 /// The outcome that an error answer to `tools/call` stands for: the model has to see it.
 pub fn error_outcome(error: &ErrorObject) -> Outcome {
     let mut text = format!("The server answered with error {}: {}", error.code, error.message);
+    if error.code == code::MISSING_CAPABILITY && error.data.pointer(ELICITATION).is_some() {
+        text.push_str(
+            "\nThe tool has to ask the user something, and in this run nobody is there to answer.",
+        );
+    }
     if !error.data.is_null() {
         let data = error.data.to_string();
         let shown = super::cut(&data, DATA_LIMIT);

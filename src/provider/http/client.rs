@@ -1,6 +1,5 @@
 //! The HTTP client and what is sent with every request.
 
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
@@ -9,8 +8,9 @@ use url::{Host, Url};
 
 use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
+use crate::net::{is_this_machine, loopback};
 use crate::provider::fault::{self, Endpoint};
-use crate::provider::place::{is_host, is_this_machine};
+use crate::provider::place::is_host;
 use crate::provider::{ProviderError, ProviderErrorKind};
 use crate::redact;
 
@@ -46,12 +46,6 @@ pub(in crate::provider) fn build(
 fn unusable(what: &str, fault: &reqwest::Error) -> ProviderError {
     let message = format!("{what} cannot be used: {}.", super::failure::cause(fault));
     fault::error(ProviderErrorKind::Unreachable, message)
-}
-
-/// Both addresses that `localhost` stands for: many systems list one of them only, and servers
-/// listen on one of them only.
-pub(super) fn loopback(port: u16) -> [SocketAddr; 2] {
-    [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]
 }
 
 /// Whom messages about a request to `url` are about.

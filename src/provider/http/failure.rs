@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use url::Url;
 
+use crate::net::{is_this_machine, loopback};
 use crate::provider::fault::{self, Endpoint, excerpt};
 use crate::provider::openai::Omit;
-use crate::provider::place::is_this_machine;
 use crate::provider::retry::RETRIES;
 use crate::provider::{ModelRequest, ProviderError, ProviderErrorKind as Kind};
 
@@ -173,7 +173,7 @@ async fn tried(url: &Url) -> String {
     let Some(url::Host::Domain(name)) = url.host() else { return String::new() };
     let port = url.port_or_known_default().unwrap_or_default();
     if is_this_machine(url) {
-        return named(super::client::loopback(port).into_iter());
+        return named(loopback(port).into_iter());
     }
     let looked_up = tokio::time::timeout(LOOKUP, tokio::net::lookup_host((name, port))).await;
     let Ok(Ok(addresses)) = looked_up else { return String::new() };

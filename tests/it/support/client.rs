@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use mini_me_tui::config::Protocol;
 use mini_me_tui::domain::{
-    Answering, CallId, Content, Found, Inquiry, InquiryFault, Outcome, ServerConnection,
-    ServerName, ServerState, ToolName,
+    Answering, CallId, Content, Elicitation, ElicitationId, ElicitationReply, Found, Inquiry,
+    InquiryFault, Outcome, ServerConnection, ServerName, ServerState, ToolName,
 };
 use mini_me_tui::mcp::{self, Command, Limits, ServerEvent, ServerEventKind, ServerSpec};
 use serde_json::Value;
@@ -143,6 +143,30 @@ impl Client {
             _ => None,
         };
         self.events().into_iter().filter_map(message).collect()
+    }
+
+    /// The question with this number, from 0, once the server asks it.
+    pub(crate) async fn asked(&self, nth: usize) -> Arc<Elicitation> {
+        let asked = |kind: &ServerEventKind| match kind {
+            ServerEventKind::Elicit(elicitation) => Some(Arc::clone(elicitation)),
+            _ => None,
+        };
+        self.until(|events| events.iter().filter_map(asked).nth(nth)).await
+    }
+
+    /// Why a question was closed, once it is.
+    pub(crate) async fn closed(&self, id: ElicitationId) -> String {
+        let closed = |kind: &ServerEventKind| match kind {
+            ServerEventKind::ElicitClosed { elicitation, why } if *elicitation == id => {
+                Some(why.clone())
+            }
+            _ => None,
+        };
+        self.until(|events| events.iter().find_map(closed)).await
+    }
+
+    pub(crate) async fn reply(&self, elicitation: ElicitationId, reply: ElicitationReply) {
+        self.send(Command::Reply { elicitation, reply }).await;
     }
 
     pub(crate) async fn send(&self, command: Command) {

@@ -46,6 +46,8 @@ impl Recorded {
 pub(crate) enum Act {
     Send(Vec<u8>),
     Wait(Duration),
+    /// Waits until something has happened.
+    Until(CancellationToken),
     /// Says nothing more until the client is gone.
     Hang,
     /// Closes with a reset instead of an end.
@@ -111,6 +113,11 @@ impl Reply {
         self.act(Act::Wait(Duration::from_millis(millis)))
     }
 
+    /// Goes on once this is cancelled.
+    pub(crate) fn until(self, happened: &CancellationToken) -> Self {
+        self.act(Act::Until(happened.clone()))
+    }
+
     pub(crate) fn hang(self) -> Self {
         self.act(Act::Hang)
     }
@@ -166,6 +173,14 @@ impl Server {
     /// Starts one on a free port of the loopback interface.
     pub(crate) async fn start(script: impl Fn(&Recorded) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        Self::on(listener, script)
+    }
+
+    /// Starts one on this listener.
+    pub(crate) fn on(
+        listener: TcpListener,
+        script: impl Fn(&Recorded) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let address = listener.local_addr().unwrap();
         let seen = Arc::new(Seen::default());
         let stop = CancellationToken::new();
@@ -251,6 +266,7 @@ async fn exchange(stream: &mut TcpStream, nth: usize, script: &Script, seen: &Se
                 }
             }
             Act::Wait(time) => tokio::time::sleep(time).await,
+            Act::Until(happened) => happened.cancelled().await,
             Act::Hang => {
                 let mut rest = [0; 64];
                 while matches!(stream.read(&mut rest).await, Ok(read) if read > 0) {}
