@@ -3,6 +3,7 @@
 //! Draws only when something changed, at most every 16 ms; no timer runs when nothing moves. The
 //! drawing arm stands above the message arm: a fast model must not starve the screen.
 
+mod browser;
 mod carry;
 mod editor;
 mod welcome;
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use color_eyre::eyre::WrapErr as _;
+use crossterm::event::Event;
 use tokio::sync::mpsc;
 
 use crate::bridge::{NOTICES, Notice, Op};
@@ -134,6 +136,7 @@ impl App {
                 event = self.input.next() => match event {
                     Some(Ok(event)) => {
                         self.lent = false;
+                        self.hurried(&event).await;
                         self.take(Msg::Input { event, at: Instant::now() })?;
                     }
                     // The terminal is gone: as after a hang-up.
@@ -183,6 +186,14 @@ impl App {
             self.carry_out(intent)?;
         }
         Ok(())
+    }
+
+    /// Says before a key that another one came with it.
+    async fn hurried(&mut self, event: &Event) {
+        let key = |event: &Event| event.as_key_press_event().is_some();
+        if key(event) && self.input.ahead().await.is_some_and(key) {
+            drop(self.ui.update(Msg::Hurried { at: Instant::now() }));
+        }
     }
 
     /// Takes in what has come, within a budget that keeps keys live.

@@ -4,7 +4,7 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -76,11 +76,6 @@ impl AuditLine {
             },
         }
     }
-}
-
-/// The log's file.
-pub fn file(state: &Path) -> PathBuf {
-    state.join("audit.jsonl")
 }
 
 /// All lines, oldest first. Lines that cannot be read are left out; no file is no lines.

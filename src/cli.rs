@@ -117,7 +117,7 @@ pub enum LogLevel {
     Info,
     /// Why it happened
     Debug,
-    /// Bodies too, redacted
+    /// What is sent too, redacted and cut
     Trace,
 }
 

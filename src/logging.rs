@@ -96,7 +96,9 @@ fn open(paths: &Paths) -> Result<(NonBlocking, LogGuard), LogError> {
         .build(&dir)
         .map_err(|source| LogError::Open { dir: dir.clone(), source })?;
     let secrets = Secrets::default();
-    let writer = Redacting { file, dir, closed_on: None, secrets: secrets.clone() };
+    let mut writer = Redacting { file, dir, closed_on: None, secrets: secrets.clone() };
+    // A quiet run leaves an empty file behind: it too is for this user alone.
+    writer.close_to_others();
     let (writer, worker) = tracing_appender::non_blocking::NonBlockingBuilder::default()
         .buffered_lines_limit(BUFFERED_LINES)
         .thread_name("log")

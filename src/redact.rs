@@ -10,6 +10,9 @@ use url::Url;
 /// Stands where a secret stood.
 pub const MARK: &str = "[redacted]";
 
+/// Characters of a body that the log shows.
+const BODY: usize = 8192;
+
 /// Words that make the name of a header or member one that guards a secret.
 const GUARDED: [&str; 12] = [
     "authorization",
@@ -40,19 +43,6 @@ pub fn url(url: &Url) -> String {
     bare.to_string()
 }
 
-/// The same for a text that should be a URL; one that is none loses everything from the first `?`
-/// or `#` on, and what stands before an `@`.
-pub fn url_text(text: &str) -> String {
-    if let Ok(parsed) = Url::parse(text) {
-        return url(&parsed);
-    }
-    let bare = text.split(['?', '#']).next().unwrap_or_default();
-    match bare.rsplit_once('@') {
-        Some((_, host)) => format!("{MARK}@{host}"),
-        None => bare.to_owned(),
-    }
-}
-
 /// A header's value, hidden where its name guards a secret; the scheme of an `Authorization` stays.
 pub fn header(name: &str, value: &str) -> String {
     if !guards(name) {
@@ -72,6 +62,20 @@ pub fn json(value: &Value) -> Value {
         Value::Array(items) => items.iter().map(json).collect(),
         Value::Object(members) => Value::Object(members.iter().map(member).collect::<Map<_, _>>()),
         other => other.clone(),
+    }
+}
+
+/// The beginning of a JSON body as the log shows it; of anything else only the size.
+pub fn body(bytes: &[u8]) -> String {
+    let Ok(value) = serde_json::from_slice::<Value>(bytes) else {
+        return format!("[{} bytes]", bytes.len());
+    };
+    let text = json(&value).to_string();
+    match text.char_indices().nth(BODY) {
+        Some((end, _)) => {
+            format!("{}… [{} bytes in all]", text.get(..end).unwrap_or_default(), bytes.len())
+        }
+        None => text,
     }
 }
 

@@ -49,6 +49,8 @@ pub struct Setup {
     /// The session file that `resume` was read from and that is gone on with; `None` starts a new
     /// file.
     pub session: Option<SessionId>,
+    /// Whether the conversation is written to a session file; a single call is none.
+    pub conversation: bool,
 }
 
 impl Setup {
@@ -69,6 +71,7 @@ impl Setup {
             only: None,
             resume: None,
             session: None,
+            conversation: true,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Conversations on disk: one event a line, append-only.
 
+pub mod replay;
 pub mod store;
 pub mod transcript;
 
@@ -40,6 +41,11 @@ impl SessionId {
         let fits = |c: char| c.is_ascii_digit() || c.is_ascii_lowercase() || c == '-';
         let sound = !text.is_empty() && text.len() <= 64 && text.chars().all(fits);
         sound.then(|| Self(text.to_owned()))
+    }
+
+    /// The part that tells when, to the second; two ids that share it say no more of the order.
+    pub(crate) fn second(&self) -> &str {
+        self.0.rsplit_once('-').map_or(self.0.as_str(), |(second, _)| second)
     }
 
     /// The id as text.

@@ -1,5 +1,6 @@
 //! Server-sent events, decoded by the WHATWG rules (PROTOCOL §3). Bytes in, events out.
 
+mod data;
 pub mod decoder;
 mod scan;
 

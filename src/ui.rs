@@ -11,6 +11,7 @@ pub mod keymap;
 pub mod layout;
 pub mod markdown;
 pub mod msg;
+mod origin;
 pub mod state;
 pub mod stream;
 pub mod theme;

@@ -12,11 +12,13 @@ use super::kept::BuiltIn;
 use super::phase::{Phase, Settled};
 use super::{Agent, AuditRecord, AuditWhat, Effect, SessionEvent, results};
 use crate::bridge::Notice;
+use crate::config::PinMode;
 use crate::domain::turn::BadArguments;
 use crate::domain::{
     Approval, Call, CallId, CallState, Catalog, DeniedBy, Interaction, Mode, ModelName, Outcome,
-    Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
+    PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
 };
+use crate::permission::headless_rule;
 use crate::schema::check::check;
 use crate::text;
 
@@ -218,13 +220,16 @@ impl Agent {
         let why = decision.describe();
         match (decision.verdict, consent) {
             (Mode::Auto, _) => self.run(id, &why, now),
-            (Mode::Deny, _) => self.deny(id, DeniedBy::Rule { rule: why.clone() }, &why, now),
+            (Mode::Deny, _) => {
+                let rule = decision.because.describe();
+                self.deny(id, DeniedBy::Rule { rule }, &why, now);
+            }
             (Mode::Ask, Consent::Given | Consent::Unchecked) => {
                 self.run(id, "user: command line", now);
             }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
-                let rule = tool.id.to_string();
-                self.deny(id, DeniedBy::Headless { rule }, &format!("nobody to ask; {why}"), now);
+                let by = by_nobody(&tool, self.policy.pins);
+                self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
             (Mode::Ask, Consent::Open) => self.ask_person(id, tool, why),
         }
@@ -352,6 +357,19 @@ impl Agent {
             });
         }
     }
+}
+
+/// Who denies a call that nobody is there to be asked about. No rule of the command line answers
+/// for a definition that nobody has looked at.
+fn by_nobody(tool: &Tool, pins: PinMode) -> DeniedBy {
+    if tool.pin_state != PinState::Changed || pins == PinMode::Off {
+        return DeniedBy::Headless { rule: headless_rule(&tool.id) };
+    }
+    let rule = format!(
+        "its definition changed since it was last allowed, and nobody is here to be asked; `mini-me-tui tools --explain {}` shows how, and allowing it on the screen accepts it",
+        tool.id
+    );
+    DeniedBy::Rule { rule }
 }
 
 fn record_of(open: &OpenCall, what: AuditWhat) -> AuditRecord {

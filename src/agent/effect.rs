@@ -82,7 +82,7 @@ pub enum AuditWhat {
 
 /// A line of the session file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", tag = "type")]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "type")]
 pub enum SessionEvent {
     /// A message of the conversation, complete.
     Message {

@@ -117,8 +117,8 @@ impl Agent {
         let Some(open) = self.open.get(&id) else { return };
         let decision = self.policy.decide(&tool, &open.call.arguments, now);
         if decision.verdict == Mode::Deny {
-            let rule = decision.describe();
-            self.deny(id, DeniedBy::Rule { rule: rule.clone() }, &rule, now);
+            let rule = decision.because.describe();
+            self.deny(id, DeniedBy::Rule { rule }, &decision.describe(), now);
         } else {
             self.ask_person(id, tool, reason);
         }

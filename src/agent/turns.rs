@@ -382,6 +382,8 @@ fn later(before: Usage, now: Usage) -> Usage {
 }
 
 fn broken(calls: usize, what: &str) -> String {
+    let what = what.trim_end_matches('.');
+    let what = what.strip_suffix(". Send again").unwrap_or(what);
     match calls {
         0 => format!("{what}; send again to go on"),
         1 => format!("{what}; the call it had asked for was not run"),

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::{App, Leaving, editor};
+use super::{App, Leaving, browser, editor};
 use crate::terminal::{out, signals};
 use crate::ui::{Intent, Msg};
 
@@ -11,10 +11,8 @@ impl App {
     pub(super) fn carry_out(&mut self, intent: Intent) -> color_eyre::Result<()> {
         match intent {
             Intent::Send(op) => self.outbox.push_back(op),
-            Intent::Copy { text } => match out::copy(&text) {
-                Ok(sequence) => self.guard.write(&sequence)?,
-                Err(fault) => self.say(fault),
-            },
+            Intent::Copy { text } => self.copy(&text)?,
+            Intent::OpenUrl { url } => self.open(&url)?,
             Intent::Edit { text } => self.edit(&text)?,
             Intent::Suspend => self.suspend()?,
             Intent::Redraw => {
@@ -30,6 +28,26 @@ impl App {
                 self.guard.write(&sequence)?;
             }
             Intent::Exit => self.leaving = Some(Leaving::Quit),
+        }
+        Ok(())
+    }
+
+    fn copy(&mut self, text: &str) -> color_eyre::Result<()> {
+        match out::copy(text) {
+            Ok(sequence) => self.guard.write(&sequence)?,
+            Err(fault) => self.say(fault),
+        }
+        Ok(())
+    }
+
+    /// Shows a page in the browser; without one its address goes to the clipboard.
+    fn open(&mut self, url: &str) -> color_eyre::Result<()> {
+        match browser::open(url) {
+            Ok(()) => self.say("opened in your browser; come back when you are done".to_owned()),
+            Err(fault) => {
+                self.copy(url)?;
+                self.say(format!("{fault}: the address was copied, paste it into a browser"));
+            }
         }
         Ok(())
     }

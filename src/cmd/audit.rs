@@ -13,7 +13,10 @@ pub fn run(as_json: bool) -> Result<Exit, Stop> {
     let paths = Paths::discover(&launch::variable).ok_or_else(|| {
         Stop::usage("there is no home directory, so there is no log: set HOME or MINI_ME_HOME.")
     })?;
-    let lines = audit::read(&paths.audit_file())?;
+    let file = paths.audit_file();
+    let lines = audit::read(&file).map_err(|error| {
+        Stop::new(Exit::Failed, format!("cannot read {}: {error}", file.display()))
+    })?;
     let shown = if as_json {
         json::line(&json!({ "entries": lines }))
     } else {

@@ -26,6 +26,7 @@ pub async fn run(common: &Common, options: &cli::Call) -> Result<Exit, Stop> {
     launch.setup.answering = answerer.answering();
     let only = named_server(&launch, &options.tool);
     launch.setup.only = only.clone().map(|name| vec![name]);
+    launch.setup.conversation = false;
     let services = launch.accompaniment();
     Launch::accompany(services, async {
         let mut program = Headless::start(&launch);

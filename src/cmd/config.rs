@@ -7,6 +7,7 @@ use crate::config::{ConfigError, Env, Loaded, load, show as effective};
 use crate::domain::{Source, Warning};
 use crate::paths::Paths;
 use crate::store::{self, StoreError};
+use crate::ui::Keymap;
 
 /// The starter file.
 const STARTER: &str = include_str!("../../config.example.yaml");
@@ -95,7 +96,8 @@ pub fn show(
     paths: Option<&Paths>,
     form: Form,
 ) -> Result<Printed, ConfigCommandError> {
-    let loaded = load(flag, env, paths)?;
+    let mut loaded = load(flag, env, paths)?;
+    remark_keys(&mut loaded);
     let out = match form {
         Form::Yaml => effective::yaml(&loaded),
         Form::Json => serde_json::to_string_pretty(&effective::json(&loaded))? + "\n",
@@ -134,6 +136,18 @@ pub fn path(
         place.chosen_by
     );
     Ok(Printed { out: format!("{}\n", shown_path(&place.file)), err })
+}
+
+/// Adds a warning for every rebound key that the screen could not use.
+pub fn remark_keys(loaded: &mut Loaded) {
+    let (_, warnings) = Keymap::new(&loaded.config.keys, loaded.config.file.as_ref());
+    for mut warning in warnings {
+        if let Source::Config { line, field, .. } = &mut warning.source {
+            let action = field.strip_prefix("keys.").unwrap_or(field);
+            *line = loaded.origins.line("keys", action);
+        }
+        loaded.warnings.push(warning);
+    }
 }
 
 /// The JSON Schema of the config.

@@ -25,7 +25,8 @@ const ENDING: Duration = Duration::from_secs(5);
 pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
     let prompt = prompt(&options.prompt)?;
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
-    launch.setup.resume = sessions::resumed(&options.resume)?;
+    (launch.setup.session, launch.setup.resume) =
+        sessions::resumed(&options.resume)?.map(|(id, read)| (id, read.messages())).unzip();
     launch.setup.extra_rules = rules::rules(&options.allow, &options.deny)?;
     if launch.setup.config.model.is_none() {
         return Err(Stop::new(
@@ -48,8 +49,9 @@ pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
 }
 
 fn prompt(given: &str) -> Result<String, Stop> {
-    let text = if given == "-" { launch::standard_input()? } else { given.to_owned() };
-    if text.trim().is_empty() {
+    let mut text = if given == "-" { launch::standard_input()? } else { given.to_owned() };
+    text.truncate(text.trim_end().len());
+    if text.is_empty() {
         return Err(Stop::usage(
             "the message is empty. Give it as an argument, or `-` and pipe it in.",
         ));

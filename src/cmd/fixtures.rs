@@ -54,6 +54,7 @@ fn tool(server: &str, name: &str) -> Tool {
         definition: Arc::new(definition),
         pin: "0f".to_owned(),
         pin_state: PinState::New,
+        changes: Vec::new(),
         permission: Mode::Ask,
         disabled: false,
         tokens: 100,

@@ -147,7 +147,7 @@ pub fn reason(outcome: &Outcome) -> String {
         Outcome::Cancelled { sent: true } => "interrupted; it may have run".to_owned(),
         Outcome::Cancelled { sent: false } => "interrupted before it was sent".to_owned(),
         Outcome::Denied(DeniedBy::User { note }) => note.clone(),
-        Outcome::Denied(DeniedBy::Rule { rule }) => format!("denied by {rule}"),
+        Outcome::Denied(DeniedBy::Rule { rule }) => rule.clone(),
         Outcome::Denied(DeniedBy::Headless { rule }) => {
             format!("nobody is here to be asked; --allow '{rule}' would allow it")
         }

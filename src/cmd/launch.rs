@@ -3,18 +3,19 @@
 use std::ffi::OsString;
 use std::io;
 
-use secrecy::SecretString;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
 use super::{Exit, Stop, config as config_command, output};
 use crate::cli::{self, Common};
-use crate::config::{self, Auth, Config, Loaded, Protocol, ServerConfig};
+use crate::config::{self, Config, Loaded, ServerConfig};
 #[cfg(feature = "demo")]
-use crate::config::{ModelConfig, ProviderKind};
+use crate::config::{Auth, ModelConfig, Protocol, ProviderKind};
 #[cfg(feature = "demo")]
 use crate::demo::{self, Services};
-use crate::domain::{Interaction, ServerName, Source, Warning};
+#[cfg(feature = "demo")]
+use crate::domain::ServerName;
+use crate::domain::{Interaction, Source, Warning};
 use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
 use crate::runtime::Setup;
@@ -39,7 +40,11 @@ impl Launch {
             return Err(Stop::usage("--token-env names the token for --url: give both."));
         }
         let paths = Paths::discover(&variable);
-        let loaded = load(common, paths.as_ref())?;
+        let mut loaded = load(common, paths.as_ref())?;
+        if interaction == Interaction::Headless {
+            // The screen says so itself.
+            config_command::remark_keys(&mut loaded);
+        }
         let presence = loaded.presence;
         let mut config = loaded.config;
         let mut setup = Setup::new(config.clone(), interaction);
@@ -52,7 +57,7 @@ impl Launch {
         if common.demo {
             return Err(Stop::usage("this build has no demo; build it with the feature `demo`."));
         }
-        apply(common, &mut config)?;
+        setup.warnings.extend(apply(common, &mut config)?);
         setup.config = config;
         let log = start_log(common, &mut setup);
         Ok(Self {
@@ -68,7 +73,7 @@ impl Launch {
     #[must_use]
     pub fn instead_of(mut self, earlier: Self) -> Self {
         if let Some(log) = earlier.log {
-            log.hide(secrets(&self.setup.config));
+            log.hide(self.setup.config.secrets());
             self.log = Some(log);
         }
         self
@@ -151,7 +156,7 @@ fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
     let level = common.log_level.map_or("warn", cli::LogLevel::word);
     match logging::init(setup.paths.as_ref(), level) {
         Ok(Some(log)) => {
-            log.hide(secrets(&setup.config));
+            log.hide(setup.config.secrets());
             Some(log)
         }
         // A second start in one process (the demo, chosen on the first screen) keeps the first log.
@@ -162,19 +167,6 @@ fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
             None
         }
     }
-}
-
-/// Every secret of the config.
-fn secrets(config: &Config) -> impl Iterator<Item = SecretString> {
-    let model = config.model.iter().filter_map(|model| model.api_key.clone());
-    let servers = config.mcp.servers.iter().flat_map(|server| {
-        let auth = server.auth.iter().map(|auth| match auth {
-            Auth::Bearer { token, .. } => token.clone(),
-            Auth::ApiKey { key, .. } => key.clone(),
-        });
-        auth.chain(server.headers_env.iter().map(|(_, _, value)| value.clone()))
-    });
-    model.chain(servers)
 }
 
 /// A variable of the environment.
@@ -208,11 +200,14 @@ fn start_demo(config: &mut Config, setup: &mut Setup) -> Result<Services, Stop> 
     Ok(services)
 }
 
-/// `--url`, `--model` and `--theme`.
-fn apply(common: &Common, config: &mut Config) -> Result<(), Stop> {
+/// `--url`, `--model` and `--theme`; what is to be said about them.
+fn apply(common: &Common, config: &mut Config) -> Result<Vec<Warning>, Stop> {
+    let mut warnings = Vec::new();
     if let Some(url) = &common.url {
-        let server = one_more(url, common.token_env.as_deref(), &config.mcp.servers, &variable)?;
-        config.mcp.servers.push(server);
+        let servers = &mut config.mcp.servers;
+        let (server, remarks) = one_more(url, common.token_env.as_deref(), servers, &variable)?;
+        servers.push(server);
+        warnings = remarks;
     }
     if let Some(name) = &common.model {
         let Some(model) = &mut config.model else {
@@ -225,10 +220,11 @@ fn apply(common: &Common, config: &mut Config) -> Result<(), Stop> {
     if let Some(theme) = common.theme {
         config.ui.theme = theme.into();
     }
-    Ok(())
+    Ok(warnings)
 }
 
 /// A server without anything special.
+#[cfg(feature = "demo")]
 fn server(name: ServerName, url: Url) -> ServerConfig {
     ServerConfig {
         name,
@@ -246,58 +242,20 @@ fn server(name: ServerName, url: Url) -> ServerConfig {
     }
 }
 
-/// The server of `--url`.
+/// The server of `--url`, held to the rules of the file. Without its token it would be of no use, so
+/// a variable that gives none is wrong usage.
 fn one_more(
     url: &Url,
     token_env: Option<&str>,
     others: &[ServerConfig],
     env: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<ServerConfig, Stop> {
-    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
-        return Err(Stop::usage(format!(
-            "--url takes an http or https address, not one of {}:. Servers on standard input and output are not supported: put them behind an HTTP bridge.",
-            url.scheme()
-        )));
+) -> Result<(ServerConfig, Vec<Warning>), Stop> {
+    let (server, warnings) =
+        config::decode::one::server(url.as_str(), token_env, env, others).map_err(Stop::usage)?;
+    match server.missing_credential() {
+        Some(reason) => Err(Stop::usage(format!("--token-env: {reason}."))),
+        None => Ok((server, warnings)),
     }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err(Stop::usage(
-            "--url holds a user name or password. Put the token in a variable and name it with --token-env.",
-        ));
-    }
-    let auth = token_env.map(|name| bearer(name, env)).transpose()?;
-    Ok(ServerConfig { auth, ..server(free_name(url, others), url.clone()) })
-}
-
-fn bearer(name: &str, env: &dyn Fn(&str) -> Option<OsString>) -> Result<Auth, Stop> {
-    let value = env(name).and_then(|value| value.into_string().ok());
-    let token = value.as_deref().map(str::trim).unwrap_or_default();
-    if token.is_empty() {
-        return Err(Stop::usage(format!(
-            "the variable {name}, named with --token-env, is not set or empty."
-        )));
-    }
-    if token.chars().any(char::is_control) {
-        return Err(Stop::usage(format!(
-            "the value of {name} holds a control character, so it is no token."
-        )));
-    }
-    Ok(Auth::Bearer { token_env: name.to_owned(), token: SecretString::from(token) })
-}
-
-/// The telling part of the host, with a number behind it if a server has that name.
-fn free_name(url: &Url, others: &[ServerConfig]) -> ServerName {
-    let host = url.host_str().unwrap_or_default();
-    let dull = ["mcp", "www", "api"];
-    let word = match url.host() {
-        Some(url::Host::Domain(domain)) if domain != "localhost" => {
-            domain.split('.').find(|part| !dull.contains(part)).unwrap_or(host)
-        }
-        _ => "local",
-    };
-    let taken = |name: &str| others.iter().any(|server| server.name.as_str() == name);
-    let numbered = (2..).map(|number| format!("{word}{number}"));
-    let name = std::iter::once(word.to_owned()).chain(numbered).find(|name| !taken(name));
-    ServerName::new(name.unwrap_or_else(|| word.to_owned()))
 }
 
 /// Reads what `-` stands for.
@@ -320,7 +278,7 @@ mod tests {
     fn names(urls: &[&str]) -> Vec<String> {
         let mut servers = Vec::new();
         for text in urls {
-            servers.push(one_more(&url(text), None, &servers, &none).unwrap());
+            servers.push(one_more(&url(text), None, &servers, &none).unwrap().0);
         }
         servers.iter().map(|server| server.name.to_string()).collect()
     }
@@ -340,20 +298,35 @@ mod tests {
 
     #[test]
     fn url_with_a_password_or_of_another_scheme_is_wrong_usage() {
-        for text in ["https://me:secret@host.example/mcp", "ftp://host.example/", "file:///mcp"] {
+        for text in ["https://me:pw-EXAMPLE@host.example/mcp", "ftp://host.example/", "file:///mcp"]
+        {
             let stop = one_more(&url(text), None, &[], &none).unwrap_err();
             assert_eq!(stop.exit, Exit::Usage);
-            assert!(!stop.message.contains("secret"));
+            assert!(!stop.message.contains("pw-EXAMPLE"), "{stop}");
         }
     }
 
     #[test]
     fn token_variable_that_is_unset_empty_or_odd_is_named_without_its_value() {
+        let far = url("https://host.example/mcp");
         for value in [None, Some("  "), Some("a\u{7}b")] {
             let env = |_: &str| value.map(OsString::from);
-            let stop = bearer("MY_TOKEN", &env).unwrap_err();
-            assert!(stop.message.contains("MY_TOKEN") && !stop.message.contains('\u{7}'));
+            let stop = one_more(&far, Some("MY_TOKEN"), &[], &env).unwrap_err();
+            assert_eq!(stop.exit, Exit::Usage);
+            assert!(stop.message.contains("MY_TOKEN"), "{stop}");
+            assert!(!stop.message.contains('\u{7}'), "{stop}");
         }
-        assert!(bearer("MY_TOKEN", &|_| Some(OsString::from(" t \n"))).is_ok());
+        let set = |_: &str| Some(OsString::from(" t \n"));
+        let (server, warnings) = one_more(&far, Some("MY_TOKEN"), &[], &set).unwrap();
+        assert!(server.auth.is_some() && warnings.is_empty(), "{warnings:?}");
+    }
+
+    #[test]
+    fn token_that_travels_unencrypted_to_another_machine_is_a_warning() {
+        let set = |_: &str| Some(OsString::from("t"));
+        let warnings = |text: &str| one_more(&url(text), Some("T"), &[], &set).unwrap().1.len();
+        assert_eq!(warnings("http://host.example/mcp"), 1);
+        assert_eq!(warnings("http://127.0.0.1:1/mcp"), 0);
+        assert_eq!(warnings("https://host.example/mcp"), 0);
     }
 }

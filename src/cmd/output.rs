@@ -3,7 +3,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use crate::domain::{Source, Warning};
+use crate::domain::{Server, ServerState, Source, Warning};
 use crate::text::{self, Shown};
 
 /// What a word means; the terminal's palette decides how that looks.
@@ -92,6 +92,10 @@ impl From<Shown> for Cell {
     }
 }
 
+/// Widest cell that a column is made to fit, in terminal columns: one longer name must not push
+/// every row apart.
+const WIDEST: usize = 72;
+
 /// Rows under a heading, columns aligned, two spaces between them, nothing after the last.
 pub fn table(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
     let widths: Vec<usize> = heading
@@ -99,7 +103,8 @@ pub fn table(paint: Paint, heading: &[&str], rows: &[Vec<Cell>]) -> String {
         .enumerate()
         .map(|(column, title)| {
             let cells = rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| text::width(&cell.text)).chain([text::width(title)]).max().unwrap_or(0)
+            let wide = cells.map(|cell| text::width(&cell.text)).filter(|wide| *wide <= WIDEST);
+            wide.chain([text::width(title)]).max().unwrap_or(0)
         })
         .collect();
     let titles = heading.iter().enumerate().map(|(column, title)| {
@@ -131,6 +136,20 @@ fn line(paint: Paint, cells: &[Cell], widths: &[usize]) -> String {
     out
 }
 
+/// How a server stands, as the end of a sentence that names it: `files failed: refused`.
+pub fn stands(server: &Server) -> String {
+    let word = match &server.state {
+        ServerState::NeedsAuth { .. } | ServerState::Failed { .. } => "",
+        ServerState::Connecting
+        | ServerState::Ready
+        | ServerState::Degraded { .. }
+        | ServerState::Disabled { .. } => "is ",
+    };
+    let reason = server.state.reason();
+    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    format!("{} {word}{}{because}", server.name, server.state.word())
+}
+
 /// A warning as lines for people, its advice below.
 pub fn warning(paint: Paint, warning: &Warning) -> String {
     let origin = text::line(&source(&warning.source));
@@ -159,8 +178,9 @@ pub fn source(source: &Source) -> String {
 /// Writes to standard output.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
+        io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
+    })
 }
 
 /// Writes a line to standard error. There is nobody to tell if that fails.
@@ -193,6 +213,17 @@ mod tests {
         ];
         let shown = table(Paint::Plain, &["NAME", "PRICE", "NOTE"], &rows);
         assert_eq!(shown, "NAME  PRICE  NOTE\n検索      7\na      1204  x\n");
+    }
+
+    #[test]
+    fn one_very_long_name_does_not_push_the_others_apart() {
+        let long = "n".repeat(1_000);
+        let rows = [
+            vec![Cell::plain(long.clone()), Cell::plain("x")],
+            vec![Cell::plain("ab"), Cell::plain("y")],
+        ];
+        let shown = table(Paint::Plain, &["NAME", "NOTE"], &rows);
+        assert_eq!(shown, format!("NAME  NOTE\n{long}  x\nab    y\n"));
     }
 
     #[test]

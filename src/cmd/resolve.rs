@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Exit, Stop};
+use super::{Exit, Stop, output};
 use crate::domain::{Catalog, Server, Tool};
 use crate::text;
 
@@ -52,15 +52,10 @@ fn by_server(catalog: &Catalog, word: &str) -> Result<Option<Arc<Tool>>, Stop> {
 
 /// A server that was needed cannot be used.
 pub fn unavailable(server: &Server) -> Stop {
-    let reason = server.state.reason();
-    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+    let stands = output::stands(server);
     Stop::new(
         Exit::NoServer,
-        format!(
-            "the server {} is {}{because}\n`mini-me-tui check` shows at which stage.",
-            server.name,
-            server.state.word()
-        ),
+        format!("the server {stands}\n`mini-me-tui check` shows at which stage."),
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::Stop;
 use crate::domain::{Mode, ServerName};
-use crate::permission::{Pattern, Rule, RuleOrigin};
+use crate::permission::Rule;
 
 /// `--deny` and `--allow` as rules. Denials come first, so that they beat what is allowed.
 pub fn rules(allow: &[String], deny: &[String]) -> Result<Vec<(ServerName, Rule)>, Stop> {
@@ -12,23 +12,8 @@ pub fn rules(allow: &[String], deny: &[String]) -> Result<Vec<(ServerName, Rule)
 }
 
 fn rule(text: &str, permissions: Mode) -> Result<(ServerName, Rule), Stop> {
-    let Some((server, tool)) =
-        text.split_once('/').filter(|(server, tool)| !server.is_empty() && !tool.is_empty())
-    else {
-        return Err(Stop::usage(format!(
-            "the rule `{text}` is not of the form server/tool. Original names, `*` allowed: `github/get_*`, `*/*`."
-        )));
-    };
-    let rule = Rule {
-        tool: Pattern(tool.to_owned()),
-        when: Vec::new(),
-        read_only: None,
-        permissions,
-        max_calls: None,
-        pin: None,
-        origin: RuleOrigin { file: None, line: None },
-    };
-    Ok((server.into(), rule))
+    let (server, rule) = Rule::parse_cli(text, permissions).map_err(Stop::usage)?;
+    Ok((server.0.as_str().into(), rule))
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@ use std::io::{self, IsTerminal};
 use super::launch::Launch;
 use super::{Exit, Stop, output, runtime, sessions};
 use crate::app;
+use crate::bridge::Notice;
 use crate::cli::{Common, Resume};
 use crate::config::Presence;
 use crate::domain::Interaction;
 use crate::runtime as conductor;
+use crate::session::replay;
 use crate::ui::UiOptions;
 
 /// Opens the screen.
@@ -29,13 +31,20 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
                 first::Way::End(exit) => return Ok(exit),
             }
         }
-        launch.setup.resume = history;
-        show(launch, prompt).await
+        let earlier =
+            history.as_ref().map(|(_, history)| replay::notices(history)).unwrap_or_default();
+        (launch.setup.session, launch.setup.resume) =
+            history.map(|(id, history)| (id, history.messages())).unzip();
+        show(launch, prompt, earlier).await
     })
 }
 
-async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
-    let options = options(&launch);
+async fn show(
+    mut launch: Launch,
+    prompt: Option<String>,
+    history: Vec<Notice>,
+) -> Result<Exit, Stop> {
+    let options = UiOptions { history, ..options(&launch) };
     let services = launch.accompaniment();
     let ended = Launch::accompany(services, async {
         let handle = conductor::start(launch.setup);
@@ -43,7 +52,8 @@ async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> 
     })
     .await;
     let outcome = ended.map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
-    if let Some(transcript) = outcome.transcript {
+    // It appears with its first line, and not at all where it cannot be written.
+    if let Some(transcript) = outcome.transcript.filter(|file| file.exists()) {
         output::note(&format!("Transcript: {}", transcript.display()));
     }
     Ok(outcome.signal.map_or(Exit::Done, Exit::Signal))

@@ -8,10 +8,9 @@ use serde_json::{Value, json};
 use super::output::{self, Cell, Mark, Paint};
 use super::{Exit, Stop, json, launch};
 use crate::cli;
-use crate::domain::Message;
 use crate::paths::Paths;
 use crate::session::store::{self, SessionError, Summary};
-use crate::session::{SessionId, transcript};
+use crate::session::{SessionId, Transcript, transcript};
 use crate::text;
 
 /// Columns of a conversation's title in the list.
@@ -45,15 +44,16 @@ pub fn run(what: &cli::Sessions) -> Result<Exit, Stop> {
     Ok(Exit::Done)
 }
 
-/// The messages to go on with, as `--resume` and `--continue` ask for.
-pub fn resumed(which: &cli::Resume) -> Result<Option<Vec<Message>>, Stop> {
+/// The conversation to go on with, as `--resume` and `--continue` ask for.
+pub fn resumed(which: &cli::Resume) -> Result<Option<(SessionId, Transcript)>, Stop> {
     let wanted = match (&which.resume, which.r#continue) {
         (None, false) => return Ok(None),
         (None, true) => latest()?,
         (Some(None), _) => choose()?,
         (Some(Some(start)), _) => store::find(&directory()?, start)?,
     };
-    Ok(Some(store::read(&directory()?, &wanted)?.messages()))
+    let read = store::read(&directory()?, &wanted)?;
+    Ok(Some((wanted, read)))
 }
 
 fn latest() -> Result<SessionId, Stop> {
@@ -95,7 +95,7 @@ fn directory() -> Result<PathBuf, Stop> {
             "there is no home directory, so there are no conversations: set HOME or MINI_ME_HOME.",
         )
     })?;
-    Ok(store::directory(&paths.data))
+    Ok(paths.sessions_dir())
 }
 
 impl From<SessionError> for Stop {

@@ -40,6 +40,11 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
             return Ok(Exit::Done);
         }
         let shown = if options.json {
+            for server in chosen(&catalog, only.as_ref()).filter(|server| !server.state.usable()) {
+                output::note(
+                    text::line(&format!("the server {}", output::stands(server))).as_str(),
+                );
+            }
             json::line(&json::tools(&catalog, only.as_ref(), options.schemas))
         } else {
             render(&catalog, only.as_ref(), Paint::for_stdout())

@@ -45,8 +45,11 @@ pub enum ConfigError {
 
 impl ConfigError {
     /// Builds [`ConfigError::Syntax`] with the line that `at` names.
-    pub(super) fn syntax(file: PathBuf, text: &str, at: Position, problem: String) -> Self {
+    pub(super) fn syntax(file: PathBuf, text: &str, at: Position, mut problem: String) -> Self {
         let line = text.lines().nth(at.line.saturating_sub(1)).unwrap_or_default();
+        if line.trim_start_matches(' ').starts_with('\t') {
+            problem.push_str("; YAML takes no tab there: indent with spaces");
+        }
         Self::Syntax { file, at, problem, excerpt: secret::excerpt(line) }
     }
 }

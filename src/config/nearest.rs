@@ -1,34 +1,10 @@
 //! What a word that is not known was probably meant to be.
 
+use crate::text;
+
 /// Letters to change, add, take out or swap to make `b` of `a`, capitals counting as equal.
 pub(super) fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().flat_map(char::to_lowercase).collect();
-    let b: Vec<char> = b.chars().flat_map(char::to_lowercase).collect();
-    // Far apart in length is far apart; also bounds the work for absurdly long words.
-    if a.len().abs_diff(b.len()) > 8 {
-        return a.len().abs_diff(b.len());
-    }
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    let mut previous_a = None;
-    for (i, &x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        let mut previous_b = None;
-        for (j, &y) in b.iter().enumerate() {
-            let at =
-                |row: &[usize], index: usize| row.get(index).copied().unwrap_or(usize::MAX / 2);
-            let mut best =
-                (at(&last, j) + usize::from(x != y)).min(at(&last, j + 1) + 1).min(at(&row, j) + 1);
-            if previous_a == Some(y) && previous_b == Some(x) && j > 0 {
-                best = best.min(at(&before_last, j - 1) + 1);
-            }
-            row.push(best);
-            previous_b = Some(y);
-        }
-        before_last = std::mem::replace(&mut last, row);
-        previous_a = Some(x);
-    }
-    last.last().copied().unwrap_or(0)
+    text::distance(&a.to_lowercase(), &b.to_lowercase())
 }
 
 /// Without capitals, underscores, hyphens and blanks: how `exclude_tools` and `excludeTools` are
@@ -46,7 +22,7 @@ pub(super) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     known
         .iter()
-        .map(|candidate| (distance(&spelled, &plain(candidate)), *candidate))
+        .map(|candidate| (text::distance(&spelled, &plain(candidate)), *candidate))
         .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, candidate)| candidate)

@@ -23,6 +23,7 @@ impl fmt::Display for CallId {
 
 /// One tool invocation: what will be sent, exactly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Call {
     /// Identity.
     pub id: CallId,
@@ -38,6 +39,7 @@ pub struct Call {
 
 /// Who refused a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum DeniedBy {
     /// The user; `note` is a message to the model, empty if none.
     User {
@@ -58,6 +60,7 @@ pub enum DeniedBy {
 
 /// Part of a tool's result (PROTOCOL D14).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Content {
     /// Text.
     Text(String),
@@ -94,6 +97,7 @@ pub enum Content {
 
 /// What a tool answered, whole.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ToolOutput {
     /// The parts in order.
     pub content: Vec<Content>,
@@ -105,6 +109,7 @@ pub struct ToolOutput {
 
 /// How a call ended. A tool that says it failed is an outcome, not an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Outcome {
     /// The tool answered.
     Ok(ToolOutput),

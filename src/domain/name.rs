@@ -145,6 +145,14 @@ fn same<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Vec<usize>> {
 
 /// Everything but ASCII letters and digits becomes `_`, runs of it become one, and a digit never
 /// comes first: one large provider refuses such names.
+impl ModelName {
+    /// The part after the server's name: what tells the tools of one server apart.
+    pub fn without_server(&self, server: &ServerName) -> &str {
+        let prefix = cleaned(&ToolId::new(server.clone(), ""));
+        self.as_str().strip_prefix(&prefix).filter(|rest| !rest.is_empty()).unwrap_or(self.as_str())
+    }
+}
+
 fn cleaned(id: &ToolId) -> String {
     let mut name = String::with_capacity(id.server.as_str().len() + id.tool.as_str().len() + 2);
     if id.server.as_str().starts_with(|c: char| c.is_ascii_digit()) {
@@ -205,6 +213,22 @@ mod tests {
             "office_gr_e_messen",
         ];
         assert_eq!((names, collisions), (expected.map(String::from).to_vec(), 0));
+    }
+
+    #[test]
+    fn the_part_after_the_server_is_what_is_left_of_its_name() {
+        for (server, tool, rest) in [
+            ("context7", "resolve-library-id", "resolve_library_id"),
+            ("my server", "a", "a"),
+            ("7up", "drink", "drink"),
+            ("a", "", "a_"),
+        ] {
+            let (names, _) = names(&[(server, tool)]);
+            let name = ModelName::new(names.first().unwrap().as_str());
+            assert_eq!(name.without_server(&server.into()), rest);
+        }
+        let foreign = ModelName::new("other_name");
+        assert_eq!(foreign.without_server(&"server".into()), "other_name");
     }
 
     #[test]

@@ -89,6 +89,9 @@ pub struct Tool {
     pub pin: String,
     /// How the fingerprint compares with the remembered one.
     pub pin_state: PinState,
+    /// What changed since the tool was last allowed, in words that quote outside text; empty where
+    /// nothing did or nothing is remembered to compare with.
+    pub changes: Vec<String>,
     /// The mode in force for a call with unknown arguments.
     pub permission: Mode,
     /// Switched off by the user for this run.

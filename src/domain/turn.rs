@@ -22,17 +22,28 @@ impl fmt::Display for TurnId {
 
 /// A call as the model asked for it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RequestedCall {
     /// The provider's id of the call, made up where the provider gave none. Unique in its message.
     pub provider_id: String,
     /// The name the model used. It may not exist.
     pub name: ModelName,
     /// The arguments; `Err` holds what is wrong with the raw text.
+    #[serde(with = "Parsed")]
     pub arguments: Result<Arc<Map<String, Value>>, BadArguments>,
+}
+
+/// How parsed arguments stand in a file.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Result", rename_all = "camelCase")]
+enum Parsed<T, E> {
+    Ok(T),
+    Err(E),
 }
 
 /// Arguments that could not be read as a JSON object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct BadArguments {
     /// What the model wrote.
     pub raw: String,
@@ -42,6 +53,7 @@ pub struct BadArguments {
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Message {
     /// From the user.
     User {
@@ -122,6 +134,7 @@ impl ContextParts {
 
 /// Why a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum TurnEnd {
     /// The model had nothing more to do.
     Done,

@@ -96,6 +96,11 @@ impl Http {
         let client = self.client()?;
         let headers = self.all_headers(verb, own)?;
         let mut url = self.url.clone();
+        if let Verb::Post(body) = verb
+            && tracing::enabled!(tracing::Level::TRACE)
+        {
+            tracing::trace!(place = self.place(), body = redact::body(body), "request");
+        }
         for _ in 0..=REDIRECTS {
             let request = match verb {
                 Verb::Post(body) => client.request(Method::POST, url.clone()).body(body.clone()),

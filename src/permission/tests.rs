@@ -27,6 +27,7 @@ fn tool(server: &str, name: &str) -> Tool {
         }),
         pin: "pin-1".to_owned(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Mode::Ask,
         disabled: false,
         tokens: 0,

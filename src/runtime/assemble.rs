@@ -220,6 +220,10 @@ fn offer(
         .zip(names)
         .map(|((id, listed), name)| {
             let pin_state = pins.state(&endpoint, &id, &listed.pin);
+            let changes = match pin_state {
+                PinState::Changed => pins.changes(&endpoint, &id, &listed.definition),
+                PinState::Known | PinState::New => Vec::new(),
+            };
             let tokens = listed.tokens + estimate_tokens(name.as_str());
             let mut tool = Tool {
                 disabled: input.disabled.contains(&id.tool),
@@ -228,6 +232,7 @@ fn offer(
                 definition: Arc::clone(&listed.definition),
                 pin: listed.pin.clone(),
                 pin_state,
+                changes,
                 permission: Mode::Ask,
                 tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
             };

@@ -281,6 +281,10 @@ impl Conductor {
         let catalog = self.hub.snapshot(self.agent.policy());
         self.outbox.push(Notice::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.drive(Event::CatalogChanged { catalog });
+        self.save_pins();
+    }
+
+    fn save_pins(&mut self) {
         if let (Some(pins), Some(paths)) = (self.hub.take_pin_changes(), self.paths.clone()) {
             self.on_disk(move || store::merge_pins(&paths, &pins).map(drop));
         }
@@ -396,6 +400,8 @@ impl Conductor {
         // The first asks what runs to stop, the second does not wait for it.
         self.drive(Event::Interrupted);
         self.drive(Event::Interrupted);
+        // What was allowed a moment ago, with no catalog shown since.
+        self.save_pins();
         self.send_waiting(&notices);
         self.hub.shut_down();
         if let Some((_, cancel)) = self.model.take() {

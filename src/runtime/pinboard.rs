@@ -83,6 +83,7 @@ mod tests {
             pin: fingerprint(&definition),
             definition: Arc::new(definition),
             pin_state: PinState::New,
+            changes: Vec::new(),
             permission: Mode::Ask,
             disabled: false,
             tokens: 1,

@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::tasks::Tasks;
 use super::work::Inside;
 use crate::agent::{AuditRecord, SessionEvent};
-use crate::audit::{self, AuditLine};
+use crate::audit::AuditLine;
 use crate::bridge::Notice;
 use crate::domain::{Message, Warning};
 use crate::paths::Paths;
@@ -23,6 +23,7 @@ pub(super) struct Records {
     tasks: Tasks,
     inside: mpsc::Sender<Inside>,
     model: Option<String>,
+    conversation: bool,
     /// The session to go on with; taken by the first conversation.
     resumed: Option<SessionId>,
     id: String,
@@ -35,12 +36,13 @@ impl Records {
         let audit = setup
             .paths
             .as_ref()
-            .map(|paths| Journal::open(tasks, audit::file(&paths.state), None, inside.clone()));
+            .map(|paths| Journal::open(tasks, paths.audit_file(), None, inside.clone()));
         Self {
             paths: setup.paths.clone(),
             tasks: tasks.clone(),
             inside,
             model: setup.config.model.as_ref().map(|model| model.name.clone()),
+            conversation: setup.conversation,
             resumed: setup.session.clone(),
             id: String::new(),
             session: None,
@@ -55,8 +57,8 @@ impl Records {
         let new = resumed.is_none();
         let id = resumed.unwrap_or_else(|| SessionId::new(UtcDateTime::now(), fastrand::u32(..)));
         self.id = id.to_string();
-        let path =
-            self.paths.as_ref().map(|paths| store::file(&store::directory(&paths.data), &id));
+        let paths = self.paths.as_ref().filter(|_| self.conversation);
+        let path = paths.map(|paths| store::file(&paths.sessions_dir(), &id));
         self.session = path.clone().map(|path| self.open(path, &id));
         if new {
             for message in taken_over {

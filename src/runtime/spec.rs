@@ -59,6 +59,9 @@ pub fn certificates(mcp: &McpConfig, warnings: &mut Vec<Warning>) -> Option<Arc<
     match std::fs::read(file) {
         Ok(pem) => Some(pem.into()),
         Err(fault) => {
+            if warnings.iter().any(is_about_it) {
+                return None;
+            }
             warnings.push(Warning::new(
                 Source::Program,
                 format!("The certificate file {} cannot be read: {fault}.", file.display()),
@@ -67,6 +70,11 @@ pub fn certificates(mcp: &McpConfig, warnings: &mut Vec<Warning>) -> Option<Arc<
             None
         }
     }
+}
+
+/// Whether the config was warned about already for its certificate file.
+fn is_about_it(warning: &Warning) -> bool {
+    matches!(&warning.source, Source::Config { field, .. } if field == "mcp.caFile")
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 //! servers.
 
 pub mod asked;
+pub mod entry;
 mod typed;
 
 use serde_json::{Map, Value};

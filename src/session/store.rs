@@ -74,11 +74,6 @@ pub struct Summary {
     pub bytes: u64,
 }
 
-/// The directory of session files.
-pub fn directory(data: &Path) -> PathBuf {
-    data.join("sessions")
-}
-
 /// The file of a conversation.
 pub fn file(directory: &Path, id: &SessionId) -> PathBuf {
     directory.join(format!("{id}.jsonl"))
@@ -130,8 +125,16 @@ fn torn(path: &Path) -> io::Result<bool> {
 pub fn list(directory: &Path) -> Result<Vec<Summary>, SessionError> {
     let mut found: Vec<Summary> =
         ids(directory)?.into_iter().filter_map(|id| summary(directory, &id).ok()).collect();
-    found.sort_by(|a, b| b.id.cmp(&a.id));
+    found.sort_by(|a, b| b.begun().cmp(&a.begun()));
     Ok(found)
+}
+
+impl Summary {
+    /// What sorts by time: the second, and what the file says within it. Without their end the
+    /// fractions compare as text.
+    fn begun(&self) -> (&str, &str) {
+        (self.id.second(), self.created.trim_end_matches('Z'))
+    }
 }
 
 fn ids(directory: &Path) -> Result<Vec<SessionId>, SessionError> {
@@ -168,9 +171,24 @@ fn summary(directory: &Path, id: &SessionId) -> Result<Summary, SessionError> {
     })
 }
 
-/// The latest conversation, if there is any.
+/// The latest conversation in which something was said, if there is any.
 pub fn latest(directory: &Path) -> Result<Option<SessionId>, SessionError> {
-    Ok(ids(directory)?.into_iter().max())
+    let mut ids = ids(directory)?;
+    ids.sort_by(|a, b| b.cmp(a));
+    let mut latest: Option<Summary> = None;
+    for id in ids {
+        // Ids tell seconds apart; within one the files say which came later.
+        if latest.as_ref().is_some_and(|latest| latest.id.second() != id.second()) {
+            break;
+        }
+        if let Ok(found) = summary(directory, &id)
+            && found.turns > 0
+            && latest.as_ref().is_none_or(|latest| latest.begun() < found.begun())
+        {
+            latest = Some(found);
+        }
+    }
+    Ok(latest.map(|latest| latest.id))
 }
 
 /// The conversation whose id is this or begins so.

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use super::{SessionEvent, Transcript};
-use crate::domain::{Message, RequestedCall};
+use crate::domain::{Call, Content, Message, Outcome, RequestedCall};
 
 /// The conversation as Markdown.
 pub fn markdown(transcript: &Transcript) -> String {
@@ -13,8 +13,12 @@ pub fn markdown(transcript: &Transcript) -> String {
     let model = header.model.as_ref().map(|model| format!(" with {model}")).unwrap_or_default();
     let mut parts = vec![format!("# Session {}\n\nBegun {}{model}.\n", header.id, header.created)];
     for line in &transcript.lines {
-        if let SessionEvent::Message { message } = &line.event {
-            parts.extend(sections(message));
+        match &line.event {
+            SessionEvent::Message { message } => parts.extend(sections(message)),
+            SessionEvent::Call { call, outcome, .. } if call.turn.is_none() => {
+                parts.push(direct(call, outcome));
+            }
+            SessionEvent::Call { .. } | SessionEvent::TurnEnded { .. } => {}
         }
     }
     parts.join("\n")
@@ -43,6 +47,32 @@ fn call(call: &RequestedCall) -> String {
     };
     let fence = fence_for(&arguments);
     format!("### Call of `{}`\n\n{fence}json\n{arguments}\n{fence}\n", call.name)
+}
+
+/// A call that the user made without the model.
+fn direct(call: &Call, outcome: &Outcome) -> String {
+    let arguments = serde_json::to_string_pretty(call.arguments.as_ref()).unwrap_or_default();
+    let fence = fence_for(&arguments);
+    let text = match outcome {
+        Outcome::Ok(output) | Outcome::ToolError(output) => {
+            let texts = output.content.iter().filter_map(|content| match content {
+                Content::Text(text) | Content::Resource { text, .. } => Some(text.as_str()),
+                Content::Binary { .. } | Content::Link { .. } | Content::Unknown(_) => None,
+            });
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        Outcome::InvalidArguments { .. }
+        | Outcome::Denied(_)
+        | Outcome::NotSent { .. }
+        | Outcome::Unknown { .. }
+        | Outcome::Cancelled { .. } => String::new(),
+    };
+    let below = fence_for(&text);
+    format!(
+        "### Your call of `{}`: {}\n\n{fence}json\n{arguments}\n{fence}\n\n{below}\n{text}\n{below}\n",
+        call.tool,
+        outcome.word()
+    )
 }
 
 /// A fence that the text cannot close.

@@ -4,16 +4,18 @@
 //! pieces goes straight to where it belongs; only the beginning of other lines is kept aside. Every
 //! byte is looked at once and copied once, whatever the pieces.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::data::Data;
 use super::scan;
 
 /// One dispatched event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SseEvent {
     /// Its type; `message` when the stream names none.
-    pub event: String,
+    pub event: Cow<'static, str>,
     /// Its data, lines joined with LF. May be empty: a `data:` line with nothing after it counts.
     pub data: String,
     /// The stream's last event id at that time; empty if none.
@@ -49,9 +51,11 @@ pub struct Decoder {
     first_line: bool,
     /// The last byte was a CR that ended a line: an LF right after it belongs to it (S2).
     after_cr: bool,
-    data: Option<Vec<u8>>,
+    data: Data,
     event: String,
     next_id: String,
+    /// `next_id` was set since the last dispatch.
+    new_id: bool,
     last_id: String,
     retry: Option<Duration>,
     ready: VecDeque<SseEvent>,
@@ -91,9 +95,10 @@ impl Decoder {
             inside: Inside::Line,
             first_line: true,
             after_cr: false,
-            data: None,
+            data: Data::default(),
             event: String::new(),
             next_id: String::new(),
+            new_id: false,
             last_id: String::new(),
             retry: None,
             ready: VecDeque::new(),
@@ -158,10 +163,10 @@ impl Decoder {
     /// The stream is at its end: what was left unfinished (the data so far), if anything. By the
     /// rules it is no event (S7); what to make of it is the caller's business.
     pub fn finish(mut self) -> Option<String> {
-        if !self.line.is_empty() {
+        if self.inside_line() {
             self.end_line();
         }
-        self.data.map(whole_text)
+        self.data.take()
     }
 
     /// Steps over the LF of a CR LF; where it has not come yet, remembers to.
@@ -177,7 +182,7 @@ impl Decoder {
     fn keep(&mut self, piece: &[u8]) {
         match self.inside {
             Inside::Comment => return,
-            Inside::Data => self.append(piece),
+            Inside::Data => self.data.push(piece),
             Inside::Line => self.line.extend_from_slice(piece),
         }
         self.check_size();
@@ -195,19 +200,23 @@ impl Decoder {
             self.line.clear();
         } else if let Some([next, ..]) = self.line.strip_prefix(b"data:") {
             let start = if *next == b' ' { 6 } else { 5 };
-            let line = std::mem::take(&mut self.line);
-            self.begin_data();
-            self.append(line.get(start..).unwrap_or_default());
+            self.data.begin_line(self.line.len());
+            self.data.push(self.line.get(start..).unwrap_or_default());
             self.inside = Inside::Data;
-            self.line = line;
             self.line.clear();
         }
     }
 
     /// The end of a line that was kept has come.
     fn end_line(&mut self) {
-        if std::mem::replace(&mut self.inside, Inside::Line) != Inside::Line {
-            return;
+        match std::mem::replace(&mut self.inside, Inside::Line) {
+            Inside::Line => {}
+            Inside::Data => {
+                self.data.end_line();
+                // A cut character became longer.
+                return self.check_size();
+            }
+            Inside::Comment => return,
         }
         let mut line = std::mem::take(&mut self.line);
         self.take_line(&line);
@@ -216,15 +225,16 @@ impl Decoder {
     }
 
     fn check_size(&mut self) {
-        let size = self.data.as_ref().map_or(0, Vec::len)
-            + self.line.len()
-            + self.event.len()
-            + self.next_id.len();
+        let size = self.data.len() + self.line.len() + self.event.len() + self.next_id.len();
         if size > self.limit {
-            self.fault = Fault::Pending;
-            self.line = Vec::new();
-            self.data = None;
+            self.give_up();
         }
+    }
+
+    fn give_up(&mut self) {
+        self.fault = Fault::Pending;
+        self.line = Vec::new();
+        self.data = Data::default();
     }
 
     fn take_line(&mut self, line: &[u8]) {
@@ -237,11 +247,21 @@ impl Decoder {
             self.dispatch();
             return;
         }
+        // By far the most lines; and no comment needs to be looked into.
+        match line {
+            [b'd', b'a', b't', b'a', b':', b' ', value @ ..]
+            | [b'd', b'a', b't', b'a', b':', value @ ..] => return self.take_data(value),
+            [b':', ..] => return,
+            _ => {}
+        }
         let (name, value) = scan::split_field(line);
         match name {
             b"data" => self.take_data(value),
             b"event" => self.event = text(value),
-            b"id" if !value.contains(&0) => self.next_id = text(value),
+            b"id" if !value.contains(&0) => {
+                self.next_id = text(value);
+                self.new_id = true;
+            }
             b"retry" => self.take_retry(value),
             _ => {}
         }
@@ -251,26 +271,13 @@ impl Decoder {
     fn take_data(&mut self, value: &[u8]) {
         // Looked at before it is copied: a piece may itself be larger than the limit.
         if value.len() > self.limit {
-            self.fault = Fault::Pending;
-            self.data = None;
+            self.give_up();
             return;
         }
-        self.begin_data();
-        self.append(value);
-    }
-
-    /// Another data line begins: lines are joined with LF (S4).
-    fn begin_data(&mut self) {
-        match &mut self.data {
-            Some(data) => data.push(b'\n'),
-            None => self.data = Some(Vec::new()),
-        }
-    }
-
-    fn append(&mut self, value: &[u8]) {
-        if let Some(data) = &mut self.data {
-            data.extend_from_slice(value);
-        }
+        self.data.begin_line(value.len());
+        self.data.push(value);
+        self.data.end_line();
+        self.check_size();
     }
 
     fn take_retry(&mut self, value: &[u8]) {
@@ -283,12 +290,12 @@ impl Decoder {
     }
 
     fn dispatch(&mut self) {
-        if self.last_id != self.next_id {
+        if std::mem::take(&mut self.new_id) {
             self.last_id.clone_from(&self.next_id);
         }
         let event = std::mem::take(&mut self.event);
-        let Some(data) = self.data.take().map(whole_text) else { return };
-        let event = if event.is_empty() { "message".to_owned() } else { event };
+        let Some(data) = self.data.take() else { return };
+        let event = if event.is_empty() { Cow::Borrowed("message") } else { Cow::Owned(event) };
         self.ready.push_back(SseEvent { event, data, id: self.last_id.clone(), retry: self.retry });
     }
 }
@@ -297,11 +304,6 @@ impl Decoder {
 /// is torn.
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The same without a copy, where it is UTF-8.
-fn whole_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|fault| text(fault.as_bytes()))
 }
 
 #[cfg(test)]

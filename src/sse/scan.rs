@@ -1,8 +1,7 @@
-//! Finding line ends and field names in bytes, many at a time.
+//! Finding line ends and field names in bytes.
 
-/// Bytes looked at together: the comparison of a block has no branch, so that the compiler makes
-/// vector code of it.
-const BLOCK: usize = 32;
+/// Bytes that are looked at one by one.
+const SHORT: usize = 16;
 
 /// The first line, the byte that ends it (CR or LF) and what follows; `None` while there is no
 /// line end.
@@ -24,15 +23,12 @@ pub(super) fn split_field(line: &[u8]) -> (&[u8], &[u8]) {
     (name, value.strip_prefix(b" ").unwrap_or(value))
 }
 
-fn is_end(byte: u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
-}
-
+/// Where the first CR or LF is. The empty line after an event is met as often as any other, and
+/// few bytes are not worth the preparations of vector code.
 fn line_end(bytes: &[u8]) -> Option<usize> {
-    let (blocks, _) = bytes.as_chunks::<BLOCK>();
-    let quiet =
-        blocks.iter().take_while(|block| !block.iter().fold(false, |hit, b| hit | is_end(*b)));
-    let start = quiet.count() * BLOCK;
-    let tail = bytes.get(start..)?;
-    tail.iter().position(|byte| is_end(*byte)).map(|at| start + at)
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    if bytes.len() < SHORT || bytes.first().is_some_and(is_end) {
+        return bytes.iter().position(is_end);
+    }
+    memchr::memchr2(b'\n', b'\r', bytes)
 }

@@ -20,7 +20,9 @@ use ratatui::layout::Rect;
 
 use super::theme::Theme;
 use crate::bridge::Notice;
-use crate::domain::{Call, CallId, CallState, Catalog, TurnEnd, TurnId, Usage, Warning};
+use crate::domain::{
+    Call, CallId, CallState, Catalog, QuestionId, TurnEnd, TurnId, Usage, Warning,
+};
 use crate::text;
 use banner::Banner;
 use card::Card;
@@ -60,6 +62,8 @@ pub struct Conversation {
     calls: HashMap<CallId, usize>,
     /// The calls that are not settled, and whether they run.
     open: HashMap<CallId, bool>,
+    /// Whether to go on is asked: the model is not awaited.
+    question: Option<QuestionId>,
     selected: Option<usize>,
 }
 
@@ -71,6 +75,7 @@ impl Default for Conversation {
             turn: None,
             calls: HashMap::new(),
             open: HashMap::new(),
+            question: None,
             selected: None,
         }
     }
@@ -110,16 +115,37 @@ impl Conversation {
                 return self.end(*turn, reason, *usage, *took);
             }
             Notice::SessionStarted { .. } => self.start_over(),
+            Notice::Questioned { question } => self.question = Some(question.id),
+            Notice::QuestionClosed { question } => {
+                self.question = self.question.filter(|open| open != question);
+            }
             Notice::Asked { .. }
             | Notice::AskClosed { .. }
-            | Notice::Questioned { .. }
-            | Notice::QuestionClosed { .. }
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::Inquired { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true
+    }
+
+    /// Shows what was said in a conversation that is gone on with. Ids are of another run: nothing
+    /// that happens now belongs to one of them.
+    pub fn replay(&mut self, history: &[Notice], now: Instant) {
+        for notice in history {
+            if matches!(notice, Notice::TurnStarted { .. }) {
+                self.calls.clear();
+            }
+            self.take(notice, now);
+        }
+        if !history.is_empty() {
+            self.close_answer();
+            self.turn = None;
+            self.calls.clear();
+            self.open.clear();
+            self.tail(|tail| tail.activity = None);
+            self.note("Resumed: what follows is new.");
+        }
     }
 
     /// Shows or refreshes the banner: servers, tools, permissions, warnings.
@@ -323,6 +349,7 @@ impl Conversation {
         self.close_answer();
         self.turn = None;
         self.open.clear();
+        self.question = None;
         self.tail(|tail| tail.activity = None);
         if let Some(remark) = Remark::turn_end(reason, usage, took) {
             self.push(Body::Remark(remark));
@@ -388,7 +415,7 @@ impl Conversation {
 
     /// The model is awaited while a turn is open and none of its calls is.
     fn settle_activity(&mut self, now: Instant) {
-        let awaited = self.turn.is_some() && self.open.is_empty();
+        let awaited = self.turn.is_some() && self.open.is_empty() && self.question.is_none();
         self.tail(|tail| {
             if !awaited {
                 tail.activity = None;

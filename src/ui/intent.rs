@@ -12,6 +12,12 @@ pub enum Intent {
         /// The text.
         text: String,
     },
+    /// Show this page in a browser, outside of this program; where that is not possible, put its
+    /// address on the clipboard. Only ever after an explicit key.
+    OpenUrl {
+        /// The address, http or https.
+        url: String,
+    },
     /// Let the user write in an external editor, beginning with this.
     Edit {
         /// The text to begin with.

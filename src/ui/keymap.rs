@@ -110,6 +110,10 @@ fn rebind(rows: &mut [Bound], name: &str, word: &str) -> Result<(), (String, Str
         let message = format!("`keys.{name}`: {key} never approves");
         return Err((message, "Choose a letter or a digit.".to_owned()));
     }
+    if row.binding.action == Action::FormSend && !key.may_send() {
+        let message = format!("`keys.{name}`: {key} never sends a form");
+        return Err((message, "Choose a letter with ctrl or alt.".to_owned()));
+    }
     row.keys = vec![key];
     Ok(())
 }

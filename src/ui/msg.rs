@@ -16,6 +16,12 @@ pub enum Msg {
         /// When.
         at: Instant,
     },
+    /// The next key did not come alone: another was there already, as when text is pasted without
+    /// marks around it.
+    Hurried {
+        /// When.
+        at: Instant,
+    },
     /// The runtime says something.
     Notice {
         /// What.

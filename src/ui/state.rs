@@ -1,12 +1,14 @@
 //! What the screen remembers.
 
 pub mod approval;
+pub mod form;
 pub mod input;
 pub mod page;
 pub mod palette;
 pub mod panel;
 pub mod status;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,8 +18,9 @@ use ratatui::layout::Rect;
 
 use super::conversation::Conversation;
 use super::keymap::Place;
+use crate::bridge::Notice;
 use crate::config::{Notify, ThemeName, UiConfig};
-use crate::domain::{Catalog, ToolId, Warning};
+use crate::domain::{CallId, Catalog, Server, ServerState, Source, ToolId, Warning};
 use approval::Decisions;
 use input::Composer;
 use page::Page;
@@ -57,6 +60,8 @@ pub struct UiOptions {
     pub model: String,
     /// Where rules are written when the user answers *always*.
     pub rules_file: Option<PathBuf>,
+    /// What was said before, where a conversation is resumed; taken when it begins.
+    pub history: Vec<Notice>,
 }
 
 impl Default for UiOptions {
@@ -78,6 +83,7 @@ impl UiOptions {
             file: None,
             model: String::new(),
             rules_file: None,
+            history: Vec::new(),
         }
     }
 }
@@ -151,6 +157,8 @@ pub struct UiState {
     pub quit_until: Option<Instant>,
     /// The latest calls of each tool: how they ended and how long they took, newest first.
     pub calls: HashMap<ToolId, VecDeque<(&'static str, Duration)>>,
+    /// The tools of calls that are not settled.
+    pub running: HashMap<CallId, ToolId>,
     /// Where the transcript of this conversation is.
     pub transcript: Option<PathBuf>,
     /// Where things were drawn last.
@@ -179,14 +187,20 @@ impl UiState {
             attended: true,
             quit_until: None,
             calls: HashMap::new(),
+            running: HashMap::new(),
             transcript: None,
             drawn: Drawn::default(),
         }
     }
 
-    /// All warnings: those of the screen, then those of the catalog.
-    pub fn all_warnings(&self) -> impl Iterator<Item = &Warning> {
-        self.warnings.iter().chain(self.catalog.all_warnings())
+    /// All warnings: servers that cannot be used as they are, those of the screen, then those of
+    /// the catalog.
+    pub fn all_warnings(&self) -> impl Iterator<Item = Cow<'_, Warning>> {
+        let own = self.warnings.iter();
+        // What the runtime says at once may stand in the catalog a moment later.
+        let own = own.filter(|own| !self.catalog.all_warnings().any(|known| known == *own));
+        let known = own.chain(self.catalog.all_warnings());
+        self.catalog.servers.iter().filter_map(unwell).chain(known.map(Cow::Borrowed))
     }
 
     /// The title of the window: the name of the program and what it waits for. Not cleaned.
@@ -205,9 +219,16 @@ impl UiState {
         calls.truncate(LAST_CALLS);
     }
 
+    /// Whether keys decide as soon as the decision box is armed: it is there, and the user went
+    /// neither to the draft nor to the side panel.
+    pub fn asking(&self) -> bool {
+        self.decisions.visible() && !self.decisions.in_draft && self.focus == Focus::Input
+    }
+
     /// The place whose keys work now.
     pub fn place(&self) -> Place {
-        match (self.decisions.visible() && !self.decisions.in_draft, self.focus) {
+        match (self.asking(), self.focus) {
+            (true, _) if self.decisions.elicitation().is_some() => Place::Form,
             (true, _) => Place::Dialog,
             (false, Focus::Input) => Place::Input,
             (false, Focus::Panel) => Place::Panel,
@@ -239,4 +260,18 @@ impl UiState {
             self.quit_until = None;
         }
     }
+}
+
+/// What is wrong with a server's connection. One that is switched off is as it was wanted, or has
+/// a warning of its own.
+fn unwell(server: &Server) -> Option<Cow<'_, Warning>> {
+    let message = match &server.state {
+        ServerState::Failed { stage, reason } => format!("failed at {stage}: {reason}"),
+        ServerState::Degraded { reason } | ServerState::NeedsAuth { reason } => {
+            format!("{}: {reason}", server.state.word())
+        }
+        ServerState::Connecting | ServerState::Ready | ServerState::Disabled { .. } => return None,
+    };
+    let advice = "Select it in the side panel to reconnect; it is also tried again by itself.";
+    Some(Cow::Owned(Warning::new(Source::Server(server.name.clone()), message, advice)))
 }

@@ -5,6 +5,8 @@
 
 mod approval;
 pub mod command;
+mod elicit;
+mod fill;
 mod form;
 mod global;
 mod input;
@@ -19,10 +21,14 @@ use std::time::Instant;
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 use tui_textarea::TextArea;
 
+pub(crate) use elicit::is_page;
+
 use super::intent::Intent;
 use super::keymap::{Action, Key, Keymap, Place};
 use super::msg::Msg;
 use super::state::approval::Mode;
+use super::state::form::{Entry, Form};
+use super::state::page::Body;
 use super::state::{Focus, Overlay, UiState};
 
 /// A key press on its way through the screen.
@@ -38,6 +44,10 @@ struct Press {
 pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
     match msg {
         Msg::Input { event, at } => event_in(state, keymap, event, at),
+        Msg::Hurried { at } => {
+            hurried(state, at);
+            Vec::new()
+        }
         Msg::Notice { notice, at } => notice::apply(state, notice, at),
         Msg::Edited { text } => {
             if let Some(text) = text {
@@ -75,7 +85,24 @@ fn event_in(state: &mut UiState, keymap: &Keymap, event: Event, at: Instant) -> 
     }
 }
 
+/// A person presses one key to decide: several at once are text.
+fn hurried(state: &mut UiState, at: Instant) {
+    if matches!(state.decisions.mode, Mode::Choose | Mode::ConfirmAlways) {
+        state.decisions.arming.disturb(at);
+    }
+}
+
 fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) -> Vec<Intent> {
+    let asking = state.asking();
+    let intents = route(state, keymap, event, at);
+    if !asking && state.asking() {
+        // The key that led back to the box was meant for another place.
+        state.decisions.arming.disturb(at);
+    }
+    intents
+}
+
+fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) -> Vec<Intent> {
     let press = Press { key: Key::of(event), repeat: event.kind == KeyEventKind::Repeat, at };
     state.attended = true;
     if state.input.pasting(at) {
@@ -95,8 +122,7 @@ fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
         None => {}
     }
-    let boxed = state.decisions.visible() && !state.decisions.in_draft;
-    if boxed && state.decisions.arming.key(at) {
+    if state.asking() && state.decisions.arming.key(at) {
         return approval::key(state, keymap, press);
     }
     match state.focus {
@@ -105,24 +131,48 @@ fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
     }
 }
 
-/// Where typed text goes now.
-fn editor(state: &mut UiState) -> &mut TextArea<'static> {
-    let boxed = state.decisions.visible() && !state.decisions.in_draft;
+/// Where typed text goes now: an editor, or a field of a form that takes no text (then nowhere).
+fn editor(state: &mut UiState) -> Option<&mut TextArea<'static>> {
+    let boxed = state.asking();
+    let armed = boxed && state.decisions.arming.latched();
     match (&mut state.overlay, &mut state.decisions.mode) {
-        (Some(Overlay::CallTool(form)), _) => &mut form.area,
-        (None, Mode::Note(area)) if boxed => area,
-        (None, Mode::Edit(area, _)) if boxed => area,
-        _ => &mut state.input.area,
+        (Some(Overlay::CallTool(form)), _) => match &mut form.body {
+            Body::Json { area, .. } => Some(area),
+            Body::Fields(form) => written(form),
+        },
+        (None, Mode::Note(area)) if boxed => Some(area),
+        (None, Mode::Edit(area, _)) if boxed => Some(area),
+        (None, Mode::Fill(form)) if armed && !form.at_answers() => written(form),
+        _ => Some(&mut state.input.area),
     }
 }
 
-/// Pasted text is text: it never presses a key, and the decision box waits for quiet again.
+/// The editor of the field that has the keys. Whoever asks for it changes it.
+fn written(form: &mut Form) -> Option<&mut TextArea<'static>> {
+    form.follow = true;
+    form.fault = None;
+    let field = form.focused()?;
+    let Entry::Written(area) = &mut field.entry else { return None };
+    field.touched = true;
+    Some(area)
+}
+
+/// Pasted text is text: it never presses a key, and the decision box waits for quiet again unless
+/// the paste was for one of its editors.
 fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
-    let boxed = state.decisions.visible() && !state.decisions.in_draft;
-    let writing = boxed && matches!(state.decisions.mode, Mode::Note(_) | Mode::Edit(..));
+    let boxed = state.asking();
+    let writing = boxed
+        && match &state.decisions.mode {
+            Mode::Note(_) | Mode::Edit(..) => true,
+            // As with keys: what comes before the pause is for the draft.
+            Mode::Fill(form) => !form.at_answers() && state.decisions.arming.paste(at),
+            Mode::Choose | Mode::ConfirmAlways => false,
+        };
     if matches!(state.overlay, Some(Overlay::CallTool(_))) || (state.overlay.is_none() && writing) {
         let text = crate::text::block(&raw.replace("\r\n", "\n").replace('\r', "\n"));
-        editor(state).insert_str(text.as_str());
+        if let Some(area) = editor(state) {
+            area.insert_str(text.as_str());
+        }
         state.input.pasted(at);
         return Vec::new();
     }
@@ -142,10 +192,14 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
 
 /// A paste may hold the mark that ends a paste: what follows at once is text, not keys.
 fn rest_of_paste(state: &mut UiState, press: Press) -> Vec<Intent> {
-    state.decisions.arming.disturb(press.at);
+    let filling = matches!(state.decisions.mode, Mode::Fill(_));
+    if !filling || !state.decisions.arming.latched() {
+        state.decisions.arming.disturb(press.at);
+    }
+    let Some(area) = editor(state) else { return Vec::new() };
     match (press.key.code, press.key.typed()) {
-        (KeyCode::Enter, _) => editor(state).insert_newline(),
-        (_, Some(c)) => editor(state).insert_char(c),
+        (KeyCode::Enter, _) => area.insert_newline(),
+        (_, Some(c)) => area.insert_char(c),
         _ => {}
     }
     Vec::new()

@@ -1,12 +1,15 @@
 //! Draws one frame. Splits the screen and delegates; remembers where things are, for the mouse.
 
 mod approval;
+mod elicit;
+mod fields;
 mod form;
 mod input;
 mod page;
 mod palette;
 mod panel;
 mod status;
+mod strict;
 mod subject;
 mod tool;
 
@@ -47,7 +50,10 @@ pub fn draw(
     let width = layout::left_width(screen, want);
     want.input_rows = input::rows(state, width);
     want.dialog_rows = approval::rows(state, width, look);
-    let Some(areas) = layout::areas(screen, want) else { return too_small(frame, theme) };
+    let Some(areas) = layout::areas(screen, want) else {
+        state.decisions.arming.hidden();
+        return too_small(frame, theme);
+    };
 
     state.drawn.conversation = areas.conversation;
     state.drawn.panel_over = areas.panel_over;
@@ -68,6 +74,7 @@ pub fn draw(
         panel::draw(frame, areas.panel, state, look);
     } else if state.focus == super::state::Focus::Panel {
         state.focus = super::state::Focus::Input;
+        state.decisions.arming.disturb(now);
     }
     status::draw(frame, areas.status, state, look);
     overlay(frame, screen, state, look);
@@ -171,13 +178,13 @@ fn facts(
     rows
 }
 
-/// A count with a unit that keeps it short: `950`, `12.3k`, `1.2M`.
+/// A count with a unit that keeps it short: `950`, `2.3k`, `32k`, `1.2M`.
 fn short(count: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit / (unit / 10));
     match count {
         0..1_000 => count.to_string(),
-        1_000..100_000 => format!("{}k", tenths(1_000)),
-        100_000..1_000_000 => format!("{}k", count / 1_000),
+        1_000..10_000 => format!("{}k", tenths(1_000)),
+        10_000..1_000_000 => format!("{}k", count / 1_000),
         _ => format!("{}M", tenths(1_000_000)),
     }
 }

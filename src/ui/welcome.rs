@@ -99,7 +99,7 @@ impl Welcome {
     /// Draws the screen.
     pub fn draw(&self, frame: &mut Frame<'_>, theme: &Theme) {
         let screen = frame.area();
-        let area = layout::middle(screen, screen.width.saturating_sub(2).min(76), screen.height);
+        let area = layout::middle(screen, screen.width.saturating_sub(2).min(80), screen.height);
         let columns = usize::from(area.width.max(1));
         let mut rows = vec![Line::styled("mini-me", theme.heading), Line::default()];
         let why = text::block(&self.why);

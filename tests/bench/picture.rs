@@ -29,7 +29,9 @@ fn main() {
     let pty = NativePtySystem::default()
         .openpty(PtySize { rows: ROWS, cols: COLUMNS, pixel_width: 0, pixel_height: 0 })
         .expect("a pseudo-terminal");
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_mini-me-tui"));
+    let mut command = CommandBuilder::new(
+        std::env::var("PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_mini-me-tui").to_owned()),
+    );
     command.args(["--demo", "Look at task #42 and explain it"]);
     command.env("MINI_ME_HOME", home.path());
     command.env("TERM", "xterm-256color");

@@ -1,6 +1,7 @@
 //! Launch, memory and idleness of the built program, printed as figures.
 //!
-//! `cargo bench --bench startup`. Each launch runs on a pseudo-terminal of 120×40 with a config of
+//! `cargo bench --bench startup`, or with `PROGRAM=$PWD/target/release/mini-me-tui` for the binary as it is
+//! shipped. Each launch runs on a pseudo-terminal of 120×40 with a config of
 //! twenty servers that nobody answers for, side by side with the smallest process this machine can
 //! start (`true`), so that the figure can be read as "so much above the floor". Nothing is asserted.
 #![allow(
@@ -69,6 +70,11 @@ fn write_config(home: &Path) {
     std::fs::write(home.join("config.yaml"), text).expect("a config");
 }
 
+/// The program to measure: `PROGRAM`, or the one built with this measurement.
+fn program() -> String {
+    std::env::var("PROGRAM").unwrap_or_else(|_| env!("CARGO_BIN_EXE_mini-me-tui").to_owned())
+}
+
 fn floor() -> Duration {
     let begin = Instant::now();
     std::process::Command::new("true").status().expect("true");
@@ -79,7 +85,7 @@ fn launch(home: &Path, idle: bool) -> Launch {
     let pty = NativePtySystem::default()
         .openpty(PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 })
         .expect("a pseudo-terminal");
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_mini-me-tui"));
+    let mut command = CommandBuilder::new(program());
     command.env("MINI_ME_HOME", home);
     command.env("TERM", "xterm-256color");
     let mut reader = pty.master.try_clone_reader().expect("a reader");

@@ -429,3 +429,230 @@ fn explain_names_what_decides() {
     assert!(ran.out.contains("the mode for all servers"), "{}", ran.out);
     home.run(&["--demo", "tools", "--explain", "no_such_tool"]).ends(2);
 }
+
+/// The program with nothing but these variables.
+fn bare(words: &[&str], env: &[(&str, &std::ffi::OsStr)]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mini-me-tui"));
+    command.args(words).env_clear().envs(env.iter().copied()).stdin(Stdio::null());
+    ran(command.output().unwrap())
+}
+
+#[test]
+fn without_any_home_nothing_is_remembered_and_everything_else_works() {
+    for (words, code) in [
+        (&["--demo", "tools", "--json"][..], 0),
+        (&["--demo", "exec", "hello"], 0),
+        (&["config", "show"], 0),
+        (&["check"], 0),
+        (&["exec", "hello"], 3),
+        (&["config", "init"], 2),
+        (&["config", "path"], 2),
+        (&["sessions", "list"], 2),
+        (&["audit"], 2),
+        (&["--demo"], 2),
+    ] {
+        let ran = bare(words, &[]);
+        assert!(ran.ends(code).code == 0 || !ran.err.is_empty(), "{words:?} says nothing");
+    }
+}
+
+#[test]
+fn home_that_cannot_be_written_is_a_warning_and_no_failure() {
+    let home = Home::new();
+    // Nothing can be made below a file, not even by root.
+    let file = home.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    home.configure("");
+    let config = home.path().join("config.yaml");
+    let variables = [("MINI_ME_HOME", file.as_os_str()), ("MINI_ME_CONFIG", config.as_os_str())];
+    let turn = bare(&["--demo", "exec", "hello"], &variables);
+    assert!(turn.ends(0).err.contains("warning"), "{}", turn.err);
+    bare(&["--demo", "tools"], &variables).ends(0);
+    let init = bare(&["config", "init"], &variables[..1]);
+    assert!(init.ends(1).err.contains(&*file.to_string_lossy()), "{}", init.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn variables_that_are_no_text_end_nothing() {
+    use std::os::unix::ffi::OsStrExt;
+    let odd = std::ffi::OsStr::from_bytes(b"odd\xff");
+    let home = Home::new();
+    for name in ["TERM", "NO_COLOR", "HTTP_PROXY", "NO_PROXY", "RUST_LOG", "LANG", "HOME"] {
+        let variables = [("MINI_ME_HOME", home.path().as_os_str()), (name, odd)];
+        bare(&["--demo", "tools"], &variables).ends(0);
+    }
+    let ran = bare(&["tools"], &[("MINI_ME_CONFIG", odd)]);
+    assert!(ran.ends(2).err.contains("MINI_ME_CONFIG"), "{}", ran.err);
+    let home = Home::new();
+    home.configure(
+        "servers:\n  - { name: a, url: \"https://a.example.test/\", auth: { type: bearer, tokenEnv: T } }\n",
+    );
+    let variables = [("MINI_ME_HOME", home.path().as_os_str()), ("T", odd)];
+    let shown = bare(&["config", "show", "--json"], &variables).ends(0).json();
+    assert!(shown["warnings"].to_string().contains("`T`"), "{shown}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_a_failure_with_its_reason() {
+    let home = Home::new();
+    for words in [&["--demo", "tools"][..], &["config", "show"], &["man"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ran = ran(home.command(words).stdout(full).output().unwrap());
+        assert!(ran.ends(1).err.contains("standard output"), "{words:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn every_command_survives_a_reader_that_is_gone() {
+    let home = Home::new();
+    for words in [
+        &["--demo", "tools"][..],
+        &["--demo", "servers", "--json"],
+        &["--demo", "exec", "hello", "--json"],
+        &["--demo", "call", "get_task", "task=#42"],
+        &["config", "schema"],
+        &["man"],
+    ] {
+        let mut command = home.command(words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let ended = ran(child.wait_with_output().unwrap());
+        assert!(!ended.ends(0).err.contains("panicked"), "{words:?}: {}", ended.err);
+    }
+}
+
+#[test]
+fn token_of_a_further_server_has_to_be_there() {
+    let home = Home::new();
+    let words =
+        ["--url", "https://mcp.example.test/mcp", "--token-env", "NO_SUCH_VARIABLE", "tools"];
+    assert!(home.run(&words).ends(2).err.contains("NO_SUCH_VARIABLE"));
+    let words = ["--url", "https://u:pw-EXAMPLE@mcp.example.test/mcp", "tools"];
+    let refused = home.run(&words);
+    assert!(refused.ends(2).err.contains("--url") && !refused.err.contains("pw-EXAMPLE"));
+}
+
+#[test]
+fn token_that_would_travel_unencrypted_is_warned_about() {
+    let home = Home::new();
+    let url = "http://mcp.example.test/mcp";
+    let mut command = home.command(&["--url", url, "--token-env", "T", "tools", "--json"]);
+    let ran = ran(command.env("T", "tok-EXAMPLE-9").output().unwrap());
+    let warnings = ran.ends(4).json()["warnings"].to_string();
+    assert!(warnings.contains("https") && !warnings.contains("tok-EXAMPLE"), "{warnings}");
+}
+
+#[test]
+fn keys_of_unknown_actions_are_warnings_with_their_line_and_the_nearest_name() {
+    let home = Home::new();
+    home.configure("mcp: { permissions: ask }\nkeys:\n  aprove: y\n");
+    let shown = home.run(&["config", "show", "--json"]).ends(0).json();
+    let warning = &shown["warnings"][0];
+    assert_eq!((&warning["field"], &warning["line"]), (&"keys.aprove".into(), &3.into()));
+    assert!(warning["advice"].as_str().unwrap().contains("`approve`"), "{warning}");
+    let listed = home.run(&["tools", "--json"]).ends(0).json();
+    assert_eq!(listed["warnings"].as_array().unwrap().len(), 1, "{listed}");
+}
+
+#[test]
+fn certificate_file_that_is_missing_is_said_once() {
+    let home = Home::new();
+    home.configure("mcp: { caFile: nowhere.pem }\n");
+    for words in [&["tools", "--json"][..], &["check", "--json"]] {
+        let warnings = home.run(words).ends(0).json()["warnings"].clone();
+        assert_eq!(warnings.as_array().unwrap().len(), 1, "{warnings}");
+    }
+}
+
+#[test]
+fn refused_entry_never_hides_the_server_that_has_its_name() {
+    let home = Home::new();
+    let url = format!("http://127.0.0.1:{}/mcp", closed_port());
+    home.configure(&format!(
+        "servers:\n  - {{ name: bad, command: x }}\n  - {{ name: a, url: \"{url}\" }}\n  - {{ name: a, url: \"{url}\", permissions: auto }}\n"
+    ));
+    let shape = home.run(&["servers", "--json"]).ends(0).json();
+    let states: Vec<(&str, &str)> = shape["servers"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|server| (server["name"].as_str().unwrap(), server["state"].as_str().unwrap()))
+        .collect();
+    assert_eq!(states, [("a", "failed"), ("bad", "disabled"), ("a", "disabled")]);
+}
+
+#[test]
+fn configs_of_the_documentation_load_without_a_warning() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let mut configs: Vec<String> = readme
+        .split("```yaml\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap().to_owned())
+        .collect();
+    assert!(!configs.is_empty());
+    configs.push(std::fs::read_to_string(root.join("config.example.yaml")).unwrap());
+    for config in configs {
+        let home = Home::new();
+        home.configure(&config);
+        let mut command = home.command(&["config", "show", "--json"]);
+        for name in ["GITHUB_PERSONAL_ACCESS_TOKEN", "GITHUB_TENANT", "CONTEXT7_API_KEY"] {
+            command.env(name, "x-EXAMPLE");
+        }
+        let shown = ran(command.output().unwrap()).ends(0).json();
+        assert_eq!(shown["warnings"].as_array().unwrap().len(), 0, "{config}: {shown}");
+        assert_eq!(shown["refused"].as_array().unwrap().len(), 0, "{config}: {shown}");
+    }
+}
+
+#[test]
+fn a_direct_call_is_remembered_as_allowed_and_begins_no_conversation() {
+    let home = Home::new();
+    home.run(&["--demo", "call", "get_current_project"]).ends(0);
+    let pins: Value =
+        serde_json::from_slice(&std::fs::read(home.path().join("pins.json")).unwrap()).unwrap();
+    let endpoints: Vec<&Value> = pins["servers"].as_object().unwrap().values().collect();
+    assert_eq!(endpoints.len(), 1);
+    assert_eq!(endpoints[0]["get_current_project"]["allowed"], true);
+    assert_eq!(endpoints[0]["get_task"]["allowed"], false);
+    assert_eq!(home.run(&["sessions", "list"]).ends(0).out, "No conversations yet.\n");
+    assert!(home.run(&["audit"]).ends(0).out.contains("command line"));
+}
+
+#[test]
+fn going_on_with_a_conversation_writes_into_the_same_session() {
+    let home = Home::new();
+    home.run_with_input(&["--demo", "exec", "-"], "hello\n").ends(0);
+    home.run(&["--demo", "exec", "--continue", "hello again"]).ends(0);
+    let sessions = home.run(&["sessions", "list", "--json"]).ends(0).json();
+    let sessions = sessions["sessions"].as_array().unwrap();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!((&sessions[0]["title"], &sessions[0]["turns"]), (&"hello".into(), &2.into()));
+}
+
+#[test]
+#[cfg(unix)]
+fn everything_that_is_written_is_for_this_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let inside = home.path().join("new").join("home");
+    let mut command = home.command(&["--demo", "exec", "hello"]);
+    assert!(command.env("MINI_ME_HOME", &inside).output().unwrap().status.success());
+    let mut waiting = vec![inside];
+    let mut files = 0;
+    while let Some(path) = waiting.pop() {
+        let metadata = std::fs::metadata(&path).unwrap();
+        let mode = metadata.permissions().mode() & 0o777;
+        if metadata.is_dir() {
+            assert_eq!(mode, 0o700, "{}", path.display());
+            let entries = std::fs::read_dir(&path).unwrap();
+            waiting.extend(entries.map(|entry| entry.unwrap().path()));
+        } else {
+            files += 1;
+            assert_eq!(mode, 0o600, "{}", path.display());
+        }
+    }
+    assert!(files >= 3, "{files}");
+}

@@ -24,5 +24,6 @@ mod pty;
 mod questions;
 mod rough_server;
 mod sdk_server;
+mod sse_differential;
 mod support;
 mod tasks;

@@ -207,3 +207,20 @@ fn a_call_waits_for_its_answer_and_runs_after_it() {
     tty.types("\u{3}");
     tty.until("the end of the turn", |screen| !screen.contents().contains("Allow this call?"));
 }
+
+#[test]
+fn a_tool_is_called_by_its_form_and_asked_about() {
+    let mut tty = Tty::demo();
+    tty.until_text("● tracker");
+    tty.types("\u{1b}[Zget_task");
+    tty.until_text("filter: get_task");
+    tty.types("\u{14}");
+    tty.until_text("call tracker/get_task");
+    tty.types("#42");
+    tty.until_text("│ #42");
+    tty.types("\u{13}");
+    tty.until_text("Allow this call?");
+    tty.until_text("your answer?");
+    tty.types("y");
+    tty.until("the result", |screen| screen.contents().contains("Checkout hangs"));
+}

@@ -1,5 +1,6 @@
 //! Helpers for the tests.
 
 pub(crate) mod client;
+pub(crate) mod fake;
 pub(crate) mod model;
 pub(crate) mod server;

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::rig::*;
 use crate::agent::{Effect, Event};
 use crate::bridge::Notice;
-use crate::domain::{Answer, Message, ToolId};
+use crate::domain::{Answer, Catalog, Message, PinState, ServerState, ToolId};
 use crate::permission::Pattern;
 
 const NOTHING: [&str; 0] = [];
@@ -264,4 +264,20 @@ fn every_decision_and_outcome_is_audited() {
     assert_eq!(audits(&effects), ["2 denied by deny: the server's own mode", "2 denied"]);
     let effects = rig.all(direct("free", false));
     assert_eq!(audits(&effects), ["3 allowed by auto: the server's own mode"]);
+}
+
+#[test]
+fn without_a_person_a_changed_definition_is_denied_and_no_rule_is_said_to_help() {
+    let mut rig = headless();
+    let mut tool = tool("asks", "one", "other pin");
+    tool.pin_state = PinState::Changed;
+    let mut server = server("asks", ServerState::Ready, "pin");
+    server.tools = vec![Arc::new(tool)];
+    let catalog = Arc::new(Catalog::new(vec![server], Vec::new(), 2));
+    rig.does(Event::CatalogChanged { catalog });
+    rig.does(submit("go"));
+    let call = wants("k", "asks_one", json!({}));
+    rig.does(says(1, crate::domain::model::ModelEvent::Call(call)));
+    let told = rig.told(finish(1, crate::domain::model::Finish::ToolCalls));
+    assert!(told.contains("definition changed") && !told.contains("--allow"), "{told}");
 }

@@ -266,6 +266,7 @@ pub(super) fn tool(server: &str, name: &str, pin: &str) -> Tool {
         definition: Arc::new(definition),
         pin: pin.into(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Mode::Ask,
         disabled: false,
         tokens: 10,

@@ -77,13 +77,8 @@ impl Teller {
                 !server.state.usable() && !matches!(server.state, ServerState::Disabled { .. })
             });
             for server in down {
-                let what = format!(
-                    "{} is {}: {}",
-                    server.name,
-                    server.state.word(),
-                    server.state.reason()
-                );
-                said.err.extend([format!("warning: {}\n", text::line(&what))]);
+                let stands = output::stands(server);
+                said.err.extend([format!("warning: {}\n", text::line(&stands))]);
             }
         }
         for warning in catalog.all_warnings() {
@@ -121,9 +116,9 @@ impl Teller {
                 self.progress(&format!("✗ {line}"), &mut said);
             }
             Notice::Retrying { attempt, after, reason, .. } => {
-                let reason = text::line(reason);
+                let reason = text::line(reason.trim_end_matches('.'));
                 let line =
-                    format!("model: {reason}; attempt {attempt} in {}", servers::time(*after));
+                    format!("model: {reason}. Attempt {attempt} in {}", servers::time(*after));
                 self.progress(&line, &mut said);
             }
             Notice::Warned { warning } => self.warn(warning, &mut said),

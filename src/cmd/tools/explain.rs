@@ -16,6 +16,7 @@ pub(super) struct Explained {
     tool: String,
     verdict: Mode,
     because: String,
+    changes: Vec<String>,
     arguments: Option<Map<String, Value>>,
 }
 
@@ -33,6 +34,7 @@ pub(super) fn explain(
         tool: tool.id.to_string(),
         verdict: decision.verdict,
         because: decision.because.to_string(),
+        changes: tool.changes.clone(),
         arguments: arguments.cloned(),
     }
 }
@@ -46,6 +48,7 @@ impl Explained {
                 "arguments": self.arguments,
                 "permission": self.verdict.word(),
                 "because": self.because,
+                "changes": self.changes,
             }));
         }
         let tool = text::strict_line(&self.tool);
@@ -57,6 +60,10 @@ impl Explained {
         };
         let verdict = paint.paint(mark, self.verdict.word());
         let with = if self.arguments.is_some() { "these" } else { "unknown" };
-        format!("{tool} with {with} arguments: {verdict}\n  because of {because}\n")
+        let mut out = format!("{tool} with {with} arguments: {verdict}\n  because: {because}\n");
+        for change in &self.changes {
+            out.extend(["  changed: ", text::strict_line(change).as_str(), "\n"]);
+        }
+        out
     }
 }

@@ -281,3 +281,9 @@ proptest! {
         prop_assert_ne!(global.config.mcp.permissions, Mode::Auto);
     }
 }
+
+#[test]
+fn a_line_that_begins_with_a_tab_is_told_to_use_spaces() {
+    let error = super::with_env("model:\n\tprovider: openai\n", &[]).unwrap_err().to_string();
+    assert!(error.contains("tab") && error.contains(":2:1"), "{error}");
+}

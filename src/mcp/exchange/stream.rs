@@ -206,7 +206,7 @@ async fn leftover(
     if jsonrpc::decode(data.as_bytes()).is_err() {
         return Ok(None);
     }
-    let event = SseEvent { event: "message".to_owned(), data, id: String::new(), retry: None };
+    let event = SseEvent { event: "message".into(), data, id: String::new(), retry: None };
     match take(peer, hearing, &event).await? {
         ControlFlow::Break(body) => {
             let breach = "closes its streams without the empty line that ends the last event";

@@ -7,6 +7,7 @@ use url::Url;
 
 use super::super::fault::Fault;
 use crate::domain::Stage;
+use crate::net::is_this_machine;
 use crate::redact;
 
 /// Sorts an error of sending by what surely did not happen: without a connection nothing was sent.
@@ -40,7 +41,13 @@ pub(super) fn of_sending(error: HttpError, url: &Url) -> Fault {
             "No connection to {host}:{port} within {} s. Check the network and whether the server is up.",
             super::CONNECT.as_secs()
         ),
-        _ => format!("No connection to {host}:{port}: {cause}. Check whether the server is up."),
+        _ => {
+            let both = is_this_machine(url) && url.domain().is_some();
+            let tried = if both { " (127.0.0.1 and [::1])" } else { "" };
+            format!(
+                "No connection to {host}:{port}{tried}: {cause}. Check whether the server is up."
+            )
+        }
     };
     Fault::NotSent { stage, reason, retry: true }
 }

@@ -17,6 +17,7 @@ use crate::provider::stream::{Decoder, Progress};
 use crate::provider::{
     Finish, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind as Kind, anthropic, openai,
 };
+use crate::redact;
 
 /// Silence before the first token: a local model may read a long prompt for minutes.
 const FIRST_SILENCE: Duration = Duration::from_secs(300);
@@ -78,6 +79,10 @@ impl<'a> Exchange<'a> {
     }
 
     async fn post(&self, client: &reqwest::Client) -> Result<Response, Failure> {
+        if tracing::enabled!(tracing::Level::TRACE) {
+            let body = redact::body(self.sent.body.to_string().as_bytes());
+            tracing::trace!(place = self.endpoint.url, body, "request");
+        }
         let request = client
             .post(self.url.clone())
             .header(ACCEPT, "text/event-stream, application/json")

@@ -164,12 +164,13 @@ fn changed(tool: &Tool, mode: PinMode, pins: &Pins, endpoint: &str) -> Warning {
     let since = if allowed { "allowed" } else { "seen" };
     let mut message =
         format!("the definition of “{}” changed since it was last {since}", tool.id.tool);
-    let changes = pins.changes(endpoint, &tool.id, &tool.definition);
-    if !changes.is_empty() {
-        message = format!("{message}: {}", changes.join("; "));
+    if !tool.changes.is_empty() {
+        message = format!("{message}: {}", tool.changes.join("; "));
     }
     let advice = match mode {
-        PinMode::Block => "It cannot be called until you accept the new definition.",
+        PinMode::Block => {
+            "It cannot be called. To accept it, set `pins: warn` for one run and allow a call of it."
+        }
         PinMode::Warn | PinMode::Off => {
             "It is asked about again; look at what changed before allowing it."
         }

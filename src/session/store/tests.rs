@@ -44,6 +44,26 @@ fn answered() -> SessionEvent {
     }
 }
 
+fn called() -> SessionEvent {
+    use crate::domain::{Call, CallId, Content, Outcome, ToolId, ToolOutput};
+    let output = ToolOutput {
+        content: vec![Content::Text("found".into())],
+        structured: None,
+        remarks: Vec::new(),
+    };
+    SessionEvent::Call {
+        call: Arc::new(Call {
+            id: CallId(1),
+            turn: None,
+            tool: ToolId::new("s", "t"),
+            model_name: "s_t".into(),
+            arguments: Arc::default(),
+        }),
+        outcome: Arc::new(Outcome::Ok(output)),
+        took_ms: 3,
+    }
+}
+
 fn write(directory: &Path, id: &SessionId, events: Vec<SessionEvent>) {
     let lines: Vec<String> = events.into_iter().map(line).collect();
     append_lines(&file(directory, id), Some(&header(id)), &lines).unwrap();
@@ -116,6 +136,60 @@ fn a_session_is_found_by_the_start_of_its_id() {
     assert!(matches!(find(home.path(), "2026"), Err(SessionError::Ambiguous { count: 2, .. })));
     assert!(matches!(find(home.path(), "2027"), Err(SessionError::Missing { .. })));
     assert_eq!(latest(home.path()).unwrap(), Some(new));
+}
+
+#[test]
+fn the_latest_has_words_in_it_and_within_a_second_the_file_says_which_it_is() {
+    let home = tempfile::tempdir().unwrap();
+    let begun = |id: &SessionId, created: &str, lines: Vec<String>| {
+        let header = Header::new(id.clone(), created.to_owned(), None);
+        let header = serde_json::to_string(&header).unwrap();
+        append_lines(&file(home.path(), id), Some(&header), &lines).unwrap();
+    };
+    let line = |text| line(said(text));
+    let (first, second) = (id("20261130-181512-ffffff"), id("20261130-181512-000000"));
+    begun(&first, "2026-11-30T18:15:12.1Z", vec![line("first")]);
+    begun(&second, "2026-11-30T18:15:12.15Z", vec![line("second")]);
+    begun(&id("20261130-181513-000000"), "2026-11-30T18:15:13Z", Vec::new());
+    assert_eq!(latest(home.path()).unwrap(), Some(second.clone()));
+    let listed: Vec<SessionId> =
+        list(home.path()).unwrap().into_iter().map(|summary| summary.id).collect();
+    assert_eq!(listed.get(1..), Some([second, first].as_slice()));
+}
+
+#[test]
+fn files_and_exports_have_camel_case_keys_throughout() {
+    let home = tempfile::tempdir().unwrap();
+    let session = id("20261130-181512-ab12cd");
+    write(home.path(), &session, vec![answered(), called()]);
+    let page = export_json(&read(home.path(), &session).unwrap());
+    let mut keys = Vec::new();
+    collect_keys(&page, &mut keys);
+    assert!(keys.iter().any(|key| key == "tookMs"), "{keys:?}");
+    let odd = |key: &&String| key.contains('_') || key.starts_with(char::is_uppercase);
+    assert_eq!(keys.iter().find(odd), None);
+}
+
+fn collect_keys(value: &serde_json::Value, keys: &mut Vec<String>) {
+    match value {
+        serde_json::Value::Object(members) => {
+            for (key, member) in members {
+                keys.push(key.clone());
+                collect_keys(member, keys);
+            }
+        }
+        serde_json::Value::Array(items) => items.iter().for_each(|item| collect_keys(item, keys)),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_call_that_was_made_without_the_model_is_in_the_transcript() {
+    let home = tempfile::tempdir().unwrap();
+    let session = id("20261130-181512-ab12cd");
+    write(home.path(), &session, vec![called()]);
+    let page = markdown(&read(home.path(), &session).unwrap());
+    assert!(page.contains("### Your call of `s/t`: ok\n") && page.contains("\nfound\n"), "{page}");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn an_empty_data_line_is_an_event_and_carries_id_and_retry() {
     assert_eq!(
         events,
         [SseEvent {
-            event: "message".to_owned(),
+            event: "message".into(),
             data: String::new(),
             id: "s1".to_owned(),
             retry: Some(Duration::from_millis(1500)),
@@ -134,6 +134,17 @@ fn many_small_lines_of_one_event_count_together() {
     let mut decoder = Decoder::new(100);
     decoder.push("data:\n".repeat(200).as_bytes());
     assert!(decoder.next().unwrap().is_err());
+}
+
+#[test]
+fn a_cut_character_at_the_end_of_a_line_counts_as_what_becomes_of_it() {
+    for piece in [1, 100] {
+        let mut decoder = Decoder::new(10);
+        for bytes in b"data: 12345678\xE2\n\n".chunks(piece) {
+            decoder.push(bytes);
+        }
+        assert!(decoder.next().unwrap().is_err());
+    }
 }
 
 #[test]

@@ -2,10 +2,11 @@
 
 use ratatui::style::{Modifier, Style};
 
-use super::item::{Paper, source_words};
+use super::item::Paper;
 use crate::domain::{Catalog, Era, Mode, Server, ServerState, Warning};
 use crate::text::{self, human};
 use crate::ui::flow::{self, Piece, Row};
+use crate::ui::origin;
 use crate::ui::theme::Theme;
 
 /// Servers that are listed while the banner is closed.
@@ -177,7 +178,7 @@ impl Banner {
         rows.push(Row::default());
         let shown = if open { self.warnings.len() } else { WARNINGS };
         for warning in self.warnings.iter().take(shown) {
-            let words = format!("! {}{}", source_words(&warning.source), warning.message);
+            let words = format!("! {}{}", origin::of(warning), warning.message);
             rows.extend(hanging(&words, paper.theme.caution, paper.width));
             if !warning.advice.is_empty() {
                 let advice = format!("  → {}", warning.advice);
@@ -224,7 +225,7 @@ impl Banner {
             ));
         }
         for warning in &self.warnings {
-            let source = source_words(&warning.source);
+            let source = origin::of(warning);
             lines.push(format!("! {source}{} {}", warning.message, warning.advice));
         }
         lines.join("\n")

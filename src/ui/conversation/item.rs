@@ -8,9 +8,10 @@ use super::banner::Banner;
 use super::card::Card;
 use super::plain::Plain;
 use crate::domain::turn::estimate_tokens;
-use crate::domain::{Source, TurnEnd, Usage, Warning};
+use crate::domain::{TurnEnd, Usage, Warning};
 use crate::text::{self, human};
 use crate::ui::flow::{self, Piece, Row};
+use crate::ui::origin;
 use crate::ui::stream::Document;
 use crate::ui::theme::Theme;
 
@@ -295,7 +296,7 @@ impl Remark {
     }
 
     pub(super) fn warning(warning: &Warning) -> Self {
-        let words = format!("{}{}", source_words(&warning.source), warning.message);
+        let words = format!("{}{}", origin::of(warning), warning.message);
         Self::new(RemarkKind::Warning, words, warning.advice.clone())
     }
 
@@ -356,25 +357,6 @@ impl Remark {
 
     fn transcript(&self) -> String {
         format!("({}{}{})", self.words, if self.aside.is_empty() { "" } else { " " }, self.aside)
-    }
-}
-
-/// Where a warning comes from, in front of it.
-pub(super) fn source_words(source: &Source) -> String {
-    match source {
-        Source::Config { file, line, field } => {
-            let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            if field.is_empty() {
-                format!("{name}{line}: ")
-            } else {
-                format!("{name}{line} {field}: ")
-            }
-        }
-        Source::Server(server) => format!("{server}: "),
-        Source::Tool(tool) => format!("{tool}: "),
-        Source::Model => "model: ".to_owned(),
-        Source::Program => String::new(),
     }
 }
 

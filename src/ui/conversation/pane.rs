@@ -364,9 +364,9 @@ impl Pane {
     fn mark_new(&mut self, items: &[Item], area: Rect, buffer: &mut Buffer, theme: &Theme) {
         let new = self.new_rows(items);
         let words = match new {
-            0 => " ↓ more · End ".to_owned(),
-            1 => " ↓ 1 new row · End ".to_owned(),
-            _ => format!(" ↓ {} new rows · End ", crate::ui::flow::figure(new as u64)),
+            0 => " ↓ more · Ctrl-End ".to_owned(),
+            1 => " ↓ 1 new row · Ctrl-End ".to_owned(),
+            _ => format!(" ↓ {} new rows · Ctrl-End ", crate::ui::flow::figure(new as u64)),
         };
         let width = u16::try_from(text::width(&words)).unwrap_or(u16::MAX);
         if width + MARGIN < area.width {

@@ -13,6 +13,8 @@ pub(super) fn text_of(outcome: &Outcome) -> String {
         Outcome::InvalidArguments { message } => message.clone(),
         Outcome::Denied(by) => denied(by),
         Outcome::NotSent { reason } => format!("It was not sent. {reason}"),
+        // Whoever lost the answer may have said so in full.
+        Outcome::Unknown { reason } if reason.contains("may have run") => reason.clone(),
         Outcome::Unknown { reason } => {
             format!("It was sent and its answer was lost: it may have run. {reason}")
         }
@@ -35,7 +37,7 @@ fn denied(by: &DeniedBy) -> String {
     match by {
         DeniedBy::User { note } if note.is_empty() => "You denied it.".to_owned(),
         DeniedBy::User { note } => format!("You denied it, with a note to the model: {note}"),
-        DeniedBy::Rule { rule } => format!("Denied by {rule}"),
+        DeniedBy::Rule { rule } => format!("Denied: {rule}"),
         DeniedBy::Headless { rule } => {
             format!("Nobody was there to ask. This would allow it: --allow {rule}")
         }

@@ -135,6 +135,7 @@ fn tool(server: &str, name: &str, permission: Mode, tokens: u32) -> Arc<Tool> {
         }),
         pin: String::new(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission,
         disabled: false,
         tokens,
@@ -469,6 +470,20 @@ fn view_holds_inside_a_line_that_grows_past_every_bound() {
     scene.text(&words(12_500)).text(&words(15_000));
     let rows = |screen: &str| screen.lines().take(8).map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(rows(&held), rows(&scene.screen(80, 12)));
+}
+
+#[test]
+fn nobody_is_thinking_while_the_user_is_asked_whether_to_go_on() {
+    use crate::domain::{Question, QuestionId, QuestionKind};
+    let mut scene = Scene::new();
+    scene.ask("q");
+    assert!(scene.screen(60, 12).contains("thinking"));
+    let kind = QuestionKind::Rounds { rounds: 50 };
+    let question = Question { id: QuestionId(4), kind };
+    scene.apply(Notice::Questioned { question });
+    assert!(!scene.screen(60, 12).contains("thinking"));
+    scene.apply(Notice::QuestionClosed { question: QuestionId(4) });
+    assert!(scene.screen(60, 12).contains("thinking"));
 }
 
 #[test]

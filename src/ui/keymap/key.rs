@@ -101,6 +101,12 @@ impl Key {
     pub fn may_approve(&self) -> bool {
         matches!(self.code, KeyCode::Char(c) if c.is_alphanumeric()) && self.modifiers.is_empty()
     }
+
+    /// Whether sending a form may be bound to it: nothing that types or is pressed in passing.
+    pub fn may_send(&self) -> bool {
+        let held = matches!(self.modifiers, KeyModifiers::CONTROL | KeyModifiers::ALT);
+        held && matches!(self.code, KeyCode::Char(c) if c.is_ascii_alphanumeric())
+    }
 }
 
 fn code(word: &str) -> Option<KeyCode> {

@@ -13,6 +13,8 @@ pub enum Place {
     Dialog,
     /// The editor of arguments.
     Editor,
+    /// A form: a server's question, or the arguments of a tool.
+    Form,
     /// A page over everything: help, details.
     Page,
     /// The command palette.
@@ -21,11 +23,12 @@ pub enum Place {
 
 impl Place {
     /// All places, in the order of the help.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Global,
         Self::Input,
         Self::Dialog,
         Self::Editor,
+        Self::Form,
         Self::Panel,
         Self::Page,
         Self::List,
@@ -39,6 +42,7 @@ impl Place {
             Self::Panel => "Side panel",
             Self::Dialog => "Decision",
             Self::Editor => "Editing arguments",
+            Self::Form => "Forms and questions of servers",
             Self::Page => "Pages",
             Self::List => "Palette",
         }
@@ -136,6 +140,21 @@ actions! {
         Apply "apply" ["ctrl-s"] "use these arguments"
         Discard "discard" ["esc"] "back without changes"
     }
+    Form {
+        FormSend "formSend" ["ctrl-s"] "send the form, or call the tool"
+        FieldNext "fieldNext" ["tab"] "next field"
+        FieldPrevious "fieldPrevious" ["shift-tab"] "field before"
+        FieldNewline "fieldNewline" ["alt-enter", "ctrl-j"] "new line in a text"
+        FormJson "formJson" ["ctrl-t"] "arguments as JSON, and back"
+        FieldOut "fieldOut" ["esc"] "from the fields to the answers; from there: later"
+        FormAccept "formAccept" ["y"] "agree: send the form, or open the page"
+        FormCopy "formCopy" ["u"] "agree, and copy the page's address instead of opening it"
+        FormDecline "formDecline" ["n"] "decline: tell the server no"
+        FormCancel "formCancel" ["c"] "cancel: close the question without an answer"
+        FormLater "formLater" ["l"] "answer later; the server waits"
+        FormPageUp "formPageUp" ["pgup"] "a page up"
+        FormPageDown "formPageDown" ["pgdn"] "a page down"
+    }
     Panel {
         PanelUp "panelUp" ["up"] "one row up"
         PanelDown "panelDown" ["down"] "one row down"
@@ -170,9 +189,16 @@ actions! {
 }
 
 impl Action {
-    /// Whether the action lets a call run.
+    /// Whether the action lets a call run, or agrees to what a server wants.
     pub fn approves(self) -> bool {
-        matches!(self, Self::Approve | Self::ApproveSession | Self::ApproveAlways)
+        matches!(
+            self,
+            Self::Approve
+                | Self::ApproveSession
+                | Self::ApproveAlways
+                | Self::FormAccept
+                | Self::FormCopy
+        )
     }
 
     /// Whether the command palette offers it: what makes sense from anywhere.

@@ -1,4 +1,4 @@
-//! Decisions that wait for the user: approvals of calls and questions about going on.
+//! Decisions that wait for the user: approvals of calls, questions of servers and about going on.
 //!
 //! The oldest one is shown. It takes no answer until [`ARM_AFTER`] have passed without a key press,
 //! counted from the first frame that shows it: [`Arming`] is a pure function of those times.
@@ -12,7 +12,10 @@ use ratatui::text::Line;
 use serde_json::{Map, Value};
 use tui_textarea::TextArea;
 
-use crate::domain::{Approval, CallId, Question, QuestionId};
+use super::form::Form;
+use crate::domain::{
+    Approval, CallId, Elicitation, ElicitationId, ElicitationKind, Question, QuestionId,
+};
 
 /// Quiet that must pass before a key can decide.
 pub const ARM_AFTER: Duration = Duration::from_millis(600);
@@ -34,12 +37,29 @@ impl Arming {
         self.shown.get_or_insert(now);
     }
 
+    /// A frame has no room for the box: what cannot be seen is not decided.
+    pub fn hidden(&mut self) {
+        self.shown = None;
+        self.latched = false;
+    }
+
     /// A key was pressed. Returns whether it belongs to the box.
     pub fn key(&mut self, now: Instant) -> bool {
         self.latched = self.armed(now);
         if !self.latched {
             self.last_key = Some(self.last_key.map_or(now, |last| last.max(now)));
         }
+        self.latched
+    }
+
+    /// Text was pasted. Returns whether it belongs to the box; it stays armed then.
+    pub fn paste(&mut self, now: Instant) -> bool {
+        self.latched = self.armed(now);
+        self.latched
+    }
+
+    /// Whether keys belong to the box since the latest one.
+    pub fn latched(&self) -> bool {
         self.latched
     }
 
@@ -70,6 +90,8 @@ pub enum Pending {
     Approval(Arc<Approval>),
     /// Whether the turn goes on.
     Question(Question),
+    /// What a server wants to know or to have opened.
+    Elicitation(Arc<Elicitation>),
 }
 
 /// Identity of a [`Pending`].
@@ -79,6 +101,8 @@ pub enum PendingId {
     Call(CallId),
     /// A question.
     Question(QuestionId),
+    /// A server's question.
+    Elicitation(ElicitationId),
 }
 
 impl Choice {
@@ -97,6 +121,7 @@ impl Pending {
         match self {
             Self::Approval(approval) => PendingId::Call(approval.call.id),
             Self::Question(question) => PendingId::Question(question.id),
+            Self::Elicitation(elicitation) => PendingId::Elicitation(elicitation.id),
         }
     }
 }
@@ -113,6 +138,23 @@ pub enum Mode {
     Note(Box<TextArea<'static>>),
     /// Changing the arguments; with what is wrong with them.
     Edit(Box<TextArea<'static>>, Option<String>),
+    /// Filling in a server's form.
+    Fill(Box<Form>),
+}
+
+impl Mode {
+    /// What the box does when this comes up.
+    fn for_pending(pending: Option<&Pending>) -> Self {
+        match pending {
+            Some(Pending::Elicitation(elicitation)) => match &elicitation.kind {
+                ElicitationKind::Form { fields, fault: None, .. } => {
+                    Self::Fill(Box::new(Form::of_server(fields)))
+                }
+                ElicitationKind::Form { .. } | ElicitationKind::Url { .. } => Self::Choose,
+            },
+            _ => Self::Choose,
+        }
+    }
 }
 
 /// Choices that can have the focus. None of them approves.
@@ -132,10 +174,12 @@ pub enum Choice {
 /// Rows laid out for one box and width.
 #[derive(Debug, Default)]
 pub struct Laid {
-    /// For which box, how often asked, and width.
-    pub key: Option<(PendingId, u64, u16)>,
-    /// The rows.
+    /// For which box, how often asked, which catalog, and width.
+    pub key: Option<(PendingId, u64, u64, u16)>,
+    /// The rows; none for a server's question, whose rows change with every key.
     pub rows: Vec<Line<'static>>,
+    /// How many rows there are.
+    pub count: usize,
 }
 
 /// All decisions that wait.
@@ -160,6 +204,9 @@ pub struct Decisions {
     pub scroll: usize,
     /// Rows shown at once, from the last frame.
     pub page: usize,
+    /// Rows that were never shown although one has to see them before one can agree; 0 from the
+    /// moment they were.
+    pub unseen: usize,
     /// Rows laid out.
     pub laid: Laid,
 }
@@ -174,7 +221,15 @@ impl Decisions {
     pub fn approval(&self) -> Option<&Arc<Approval>> {
         match self.current()? {
             Pending::Approval(approval) => Some(approval),
-            Pending::Question(_) => None,
+            Pending::Question(_) | Pending::Elicitation(_) => None,
+        }
+    }
+
+    /// The server's question that is asked now.
+    pub fn elicitation(&self) -> Option<&Arc<Elicitation>> {
+        match self.current()? {
+            Pending::Elicitation(elicitation) => Some(elicitation),
+            Pending::Approval(_) | Pending::Question(_) => None,
         }
     }
 
@@ -228,7 +283,7 @@ impl Decisions {
     pub fn take_calls(&mut self) -> Vec<CallId> {
         let calls = self.queue.iter().filter_map(|pending| match pending.id() {
             PendingId::Call(call) => Some(call),
-            PendingId::Question(_) => None,
+            PendingId::Question(_) | PendingId::Elicitation(_) => None,
         });
         let calls: Vec<_> = calls.collect();
         for call in &calls {
@@ -241,9 +296,18 @@ impl Decisions {
     pub fn direct_calls(&self) -> Vec<CallId> {
         let direct = |pending: &Pending| match pending {
             Pending::Approval(approval) if approval.call.turn.is_none() => Some(approval.call.id),
-            Pending::Approval(_) | Pending::Question(_) => None,
+            Pending::Approval(_) | Pending::Question(_) | Pending::Elicitation(_) => None,
         };
         self.queue.iter().filter_map(direct).collect()
+    }
+
+    /// All questions of servers that wait.
+    pub fn elicitations(&self) -> Vec<ElicitationId> {
+        let asked = |pending: &Pending| match pending.id() {
+            PendingId::Elicitation(id) => Some(id),
+            PendingId::Call(_) | PendingId::Question(_) => None,
+        };
+        self.queue.iter().filter_map(asked).collect()
     }
 
     /// Forgets everything: another conversation.
@@ -269,18 +333,23 @@ impl Decisions {
     fn begin(&mut self) {
         self.revision += 1;
         self.arming = Arming::default();
-        self.mode = Mode::default();
+        self.mode = Mode::for_pending(self.queue.front());
         self.choice = Choice::default();
         self.in_draft = false;
         self.scroll = 0;
+        self.unseen = usize::MAX;
     }
 }
 
 /// Arguments as text for an editor: every character that would not be seen is a JSON escape.
 pub fn editable(arguments: &Map<String, Value>) -> String {
-    let pretty = serde_json::to_string_pretty(arguments).unwrap_or_default();
-    let mut out = String::with_capacity(pretty.len());
-    for c in pretty.chars() {
+    escaped(&serde_json::to_string_pretty(arguments).unwrap_or_default())
+}
+
+/// JSON in which every character that would not be seen is an escape.
+pub fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
         let mut buffer = [0_u8; 4];
         let raw = c.encode_utf8(&mut buffer);
         if c == '\n' || c.is_ascii_graphic() || crate::text::strict_line(raw).as_str() == raw {

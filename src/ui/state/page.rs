@@ -5,6 +5,7 @@ use tui_textarea::TextArea;
 
 use crate::domain::{ServerName, ToolId};
 use crate::ui::keymap::Place;
+use crate::ui::state::form::Form;
 
 /// What a page is about. Its rows are made when it is drawn, from the catalog of that moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +65,20 @@ impl Page {
 pub struct CallForm {
     /// Which tool.
     pub tool: ToolId,
-    /// The arguments as JSON.
-    pub area: Box<TextArea<'static>>,
-    /// What is wrong with them.
-    pub fault: Option<String>,
+    /// The arguments so far.
+    pub body: Body,
+}
+
+/// How arguments are entered.
+#[derive(Debug)]
+pub enum Body {
+    /// Field by field.
+    Fields(Form),
+    /// As JSON.
+    Json {
+        /// What is written.
+        area: Box<TextArea<'static>>,
+        /// What is wrong with it.
+        fault: Option<String>,
+    },
 }

@@ -47,7 +47,15 @@ impl Palette {
             hint: format!("/{}", command.name),
             run: Run::Command(command),
         });
-        Self { entries: actions.chain(commands).collect(), ..Self::default() }
+        let mut entries: Vec<Entry> = actions.collect();
+        for command in commands {
+            // What has a key needs no second line for its command.
+            match entries.iter_mut().find(|known| known.label == command.label) {
+                Some(known) => known.hint = format!("{} {}", command.hint, known.hint),
+                None => entries.push(command),
+            }
+        }
+        Self { entries, ..Self::default() }
     }
 
     /// The entries that hold every typed word.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use crossterm::event::KeyCode;
 use serde_json::{Map, Value};
 
-use super::{Press, form, global};
+use super::{Press, elicit, form, global, input};
 use crate::bridge::Op;
 use crate::domain::Answer;
 use crate::ui::intent::Intent;
@@ -18,8 +18,11 @@ use crate::ui::state::approval::{Choice, EDIT_LIMIT, Mode, Pending, PendingId, e
 use crate::ui::state::input::editor;
 
 pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
+    if state.decisions.elicitation().is_some() {
+        return elicit::key(state, keymap, press);
+    }
     match &state.decisions.mode {
-        Mode::Choose => choose(state, keymap, press),
+        Mode::Choose | Mode::Fill(_) => choose(state, keymap, press),
         Mode::ConfirmAlways => confirm(state, keymap, press),
         Mode::Note(_) => note(state, press),
         Mode::Edit(..) => edit(state, keymap, press),
@@ -28,8 +31,10 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
 
 fn choose(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     let Some(action) = keymap.at(Place::Dialog, press.key) else {
-        let global = keymap.at(Place::Global, press.key);
-        return global.map_or_else(Vec::new, |action| global::act(state, keymap, action, press.at));
+        return match keymap.at(Place::Global, press.key) {
+            Some(action) => global::act(state, keymap, action, press.at),
+            None => begin_message(state, keymap, press),
+        };
     };
     if scrolled(state, action) || press.repeat {
         return Vec::new();
@@ -37,14 +42,23 @@ fn choose(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     match state.decisions.current() {
         Some(Pending::Question(_)) => decide_question(state, action),
         Some(Pending::Approval(_)) => decide_call(state, action, press.at),
-        None => Vec::new(),
+        Some(Pending::Elicitation(_)) | None => Vec::new(),
     }
 }
 
-fn scrolled(state: &mut UiState, action: Action) -> bool {
+/// A letter that is no answer is the first of a message: later ones must not decide.
+fn begin_message(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
+    if press.key.typed().is_none_or(char::is_whitespace) {
+        return Vec::new();
+    }
+    state.decisions.arming.disturb(press.at);
+    input::key(state, keymap, press)
+}
+
+pub(super) fn scrolled(state: &mut UiState, action: Action) -> bool {
     let decisions = &mut state.decisions;
     let page = decisions.page.max(1);
-    let last = decisions.laid.rows.len().saturating_sub(decisions.page);
+    let last = decisions.laid.count.saturating_sub(decisions.page);
     decisions.scroll = match action {
         Action::DialogUp => decisions.scroll.saturating_sub(1),
         Action::DialogDown => decisions.scroll + 1,
@@ -137,6 +151,10 @@ fn confirm(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     state.decisions.mode = Mode::Choose;
     if action == Some(Action::ApproveAlways) {
         return answer(state, Answer::Always);
+    }
+    if press.key.typed().is_some() {
+        // It may have been the first letter of a message.
+        state.decisions.arming.disturb(press.at);
     }
     Vec::new()
 }

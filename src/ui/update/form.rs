@@ -3,17 +3,20 @@
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyModifiers};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tui_textarea::{CursorMove, TextArea};
 
-use super::{Press, approval, global};
+use super::{Press, approval, fill, global};
 use crate::bridge::Op;
 use crate::domain::ToolId;
 use crate::schema;
+use crate::schema::form::entry;
 use crate::ui::intent::Intent;
 use crate::ui::keymap::{Action, Key, Keymap, Place};
+use crate::ui::state::approval::editable;
+use crate::ui::state::form::{Field, Form, Kind};
 use crate::ui::state::input::editor;
-use crate::ui::state::page::CallForm;
+use crate::ui::state::page::{Body, CallForm};
 use crate::ui::state::{Overlay, UiState};
 
 /// Types or edits. Returns whether the key meant something.
@@ -63,40 +66,113 @@ fn edit_control(area: &mut TextArea<'static>, c: char) -> bool {
     true
 }
 
-/// Opens the form for a tool, with its required parameters to be filled in.
+/// Opens the form for a tool: its parameters as fields, or as JSON where none of them is flat.
 pub(super) fn open(state: &mut UiState, tool: ToolId) {
     let Some(known) = state.catalog.tool(&tool) else { return };
-    let fields = schema::form::fields(&known.definition.input_schema);
-    let template: Map<String, Value> = fields
-        .into_iter()
-        .filter(|field| field.required)
-        .map(|field| (field.name, field.default.unwrap_or(Value::Null)))
-        .collect();
-    let text = crate::ui::state::approval::editable(&template);
-    let mut area = editor(&text);
+    let schema = &known.definition.input_schema;
+    let form = Form::of_tool(entry::parameters(schema));
+    let nested = |field: &Field| matches!(field.kind, Kind::Json(_));
+    let open_ended = form.fields.is_empty() && takes_anything(schema);
+    let as_json = open_ended || (!form.fields.is_empty() && form.fields.iter().all(nested));
+    let body = if as_json { as_text(&form) } else { Body::Fields(form) };
+    state.overlay = Some(Overlay::CallTool(CallForm { tool, body }));
+}
+
+fn takes_anything(schema: &Value) -> bool {
+    schema.get("additionalProperties").is_some_and(|more| *more != Value::Bool(false))
+}
+
+/// The values of a form as JSON, with what is required and missing to be filled in.
+fn as_text(form: &Form) -> Body {
+    let mut values = form.sound();
+    for field in form.fields.iter().filter(|field| field.required) {
+        values.entry(field.name.clone()).or_insert(Value::Null);
+    }
+    let mut area = editor(&editable(&values));
     area.move_cursor(CursorMove::Top);
-    state.overlay = Some(Overlay::CallTool(CallForm { tool, area: Box::new(area), fault: None }));
+    Body::Json { area: Box::new(area), fault: None }
 }
 
 pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     let Some(Overlay::CallTool(form)) = &mut state.overlay else { return Vec::new() };
-    match keymap.at(Place::Editor, press.key) {
-        Some(Action::Apply) => match approval::read(&form.area.lines().join("\n")) {
-            Ok(arguments) => {
-                let tool = form.tool.clone();
-                global::close(state, press.at);
-                state.focus = crate::ui::state::Focus::Input;
-                let arguments = Arc::new(arguments);
-                // Not consent: the call passes the same permissions as one of the model.
-                return vec![Intent::Send(Op::CallDirect { tool, arguments, consent: false })];
-            }
-            Err(message) => form.fault = Some(message),
+    let means = match &mut form.body {
+        Body::Fields(fields) => match fill::key(fields, keymap, press) {
+            fill::Key::Means(action) => Some(action),
+            fill::Key::Taken | fill::Key::Other => None,
         },
-        Some(Action::Discard) => global::close(state, press.at),
-        _ if press.key.code == KeyCode::Enter => form.area.insert_newline(),
-        _ => {
-            edit(&mut form.area, press.key);
+        Body::Json { area, .. } => json(area, keymap, press),
+    };
+    match means {
+        Some(Action::FormSend) if !press.repeat => call(state, press),
+        Some(Action::FormJson) if !press.repeat => {
+            switch(state);
+            Vec::new()
+        }
+        Some(Action::FieldOut) => {
+            global::close(state, press.at);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn json(area: &mut TextArea<'static>, keymap: &Keymap, press: Press) -> Option<Action> {
+    let action = keymap.at(Place::Form, press.key);
+    if matches!(action, Some(Action::FormSend | Action::FormJson | Action::FieldOut)) {
+        return action;
+    }
+    if press.key.code == KeyCode::Enter {
+        area.insert_newline();
+    } else {
+        edit(area, press.key);
+    }
+    None
+}
+
+/// From fields to JSON and back. What the fields cannot hold stays JSON, and is said.
+fn switch(state: &mut UiState) {
+    let Some(Overlay::CallTool(form)) = &mut state.overlay else { return };
+    match &mut form.body {
+        Body::Fields(fields) => form.body = as_text(fields),
+        Body::Json { area, fault } => {
+            let Some(known) = state.catalog.tool(&form.tool) else { return };
+            let mut fields = Form::of_tool(entry::parameters(&known.definition.input_schema));
+            let read = approval::read(&area.lines().join("\n"));
+            let filled = read.and_then(|mut values| {
+                // What the JSON began with: not filled in yet.
+                values.retain(|_, value| !value.is_null());
+                fields.fill(&values)
+            });
+            match filled {
+                Ok(()) => form.body = Body::Fields(fields),
+                Err(message) => *fault = Some(message),
+            }
         }
     }
-    Vec::new()
+}
+
+fn call(state: &mut UiState, press: Press) -> Vec<Intent> {
+    let Some(Overlay::CallTool(form)) = &mut state.overlay else { return Vec::new() };
+    let schema = state.catalog.tool(&form.tool).map(|tool| &tool.definition.input_schema);
+    let arguments = match &mut form.body {
+        Body::Fields(fields) => {
+            let Some(content) = fields.content() else { return Vec::new() };
+            let checked = schema.map_or(Ok(()), |schema| schema::check::check(schema, &content));
+            fields.fault = checked.err();
+            fields.fault.is_none().then_some(content)
+        }
+        Body::Json { area, fault } => match approval::read(&area.lines().join("\n")) {
+            Ok(arguments) => Some(arguments),
+            Err(message) => {
+                *fault = Some(message);
+                None
+            }
+        },
+    };
+    let Some(arguments) = arguments else { return Vec::new() };
+    let (tool, arguments) = (form.tool.clone(), Arc::new(arguments));
+    global::close(state, press.at);
+    state.focus = crate::ui::state::Focus::Input;
+    // Not consent: the call passes the same permissions as one of the model.
+    vec![Intent::Send(Op::CallDirect { tool, arguments, consent: false })]
 }

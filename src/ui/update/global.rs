@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::bridge::Op;
-use crate::domain::Answer;
+use crate::domain::{Answer, ElicitationReply};
 use crate::ui::conversation::Move;
 use crate::ui::intent::Intent;
 use crate::ui::keymap::{Action, Keymap};
@@ -41,6 +41,7 @@ fn cancel(state: &mut UiState, now: Instant) -> Vec<Intent> {
     intents.extend(state.decisions.direct_calls().into_iter().map(|call| {
         Intent::Send(Op::Answer { call, answer: Answer::Deny { note: String::new() } })
     }));
+    intents.extend(cancel_elicitations(state));
     state.decisions.clear();
     if let Some(turn) = &mut state.status.turn {
         turn.cancelling = true;
@@ -48,6 +49,14 @@ fn cancel(state: &mut UiState, now: Instant) -> Vec<Intent> {
     state.waiting_prompt = None;
     state.say("cancelled", now);
     intents
+}
+
+/// Dismisses every question of a server. One that is closed already ignores it.
+pub(super) fn cancel_elicitations(state: &UiState) -> Vec<Intent> {
+    let asked = state.decisions.elicitations().into_iter();
+    asked
+        .map(|elicitation| Intent::Send(Op::Reply { elicitation, reply: ElicitationReply::Cancel }))
+        .collect()
 }
 
 /// Opens a page over the screen.
@@ -92,7 +101,10 @@ pub(super) fn act(
         }
         Action::FocusPanel if state.focus == Focus::Panel => leave_panel(state),
         Action::FocusPanel => show_panel(state, true),
-        Action::Decision if state.decisions.waiting() > 0 => state.decisions.restore(now),
+        Action::Decision if state.decisions.waiting() > 0 => {
+            leave_panel(state);
+            state.decisions.restore(now);
+        }
         Action::Decision => state.say("no decision waits", now),
         Action::ScrollUp => state.conversation.go(Move::Pages(-1)),
         Action::ScrollDown => state.conversation.go(Move::Pages(1)),

@@ -5,6 +5,8 @@ use ratatui::layout::{Position, Rect};
 
 use crate::ui::conversation::Move;
 use crate::ui::intent::Intent;
+use crate::ui::state::approval::Mode;
+use crate::ui::state::page::Body;
 use crate::ui::state::{Focus, Overlay, UiState};
 
 const ROWS: i32 = 3;
@@ -25,11 +27,18 @@ fn scroll(state: &mut UiState, at: Position, rows: i32) {
     match &mut state.overlay {
         Some(Overlay::Page(page)) => return page.go(by),
         Some(Overlay::Palette(palette)) => return palette.go(by.signum()),
-        Some(Overlay::CallTool(_)) => return,
+        Some(Overlay::CallTool(form)) => {
+            if let Body::Fields(fields) = &mut form.body {
+                fields.scroll_rows(by);
+            }
+            return;
+        }
         None => {}
     }
-    if state.drawn.dialog.contains(at) {
-        let last = state.decisions.laid.rows.len().saturating_sub(state.decisions.page);
+    if let (true, Mode::Fill(form)) = (state.drawn.dialog.contains(at), &mut state.decisions.mode) {
+        form.scroll_rows(by);
+    } else if state.drawn.dialog.contains(at) {
+        let last = state.decisions.laid.count.saturating_sub(state.decisions.page);
         state.decisions.scroll = state.decisions.scroll.saturating_add_signed(by).min(last);
     } else if state.drawn.panel.contains(at) {
         state.panel.scroll_rows(by);
@@ -50,6 +59,7 @@ fn click(state: &mut UiState, at: Position) {
         state.panel.click(usize::from(row(state.drawn.panel)));
     } else if state.drawn.input.contains(at) {
         state.focus = Focus::Input;
+        state.decisions.in_draft = state.decisions.visible();
     } else if state.drawn.conversation.contains(at) {
         state.conversation.click(row(state.drawn.conversation));
     }

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
-use crate::domain::{Approval, CallState, Catalog, Warning};
+use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Warning};
 use crate::text;
 use crate::ui::intent::Intent;
 use crate::ui::state::UiState;
@@ -38,7 +38,13 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             }
         }
         Notice::Queued { texts } => state.status.queued = texts,
-        Notice::Asked { approval } => return asked(state, approval),
+        Notice::Asked { approval } => {
+            if approval.call.turn.is_none() {
+                // The user has just asked for this call: the answer is what comes next.
+                super::global::leave_panel(state);
+            }
+            return asked(state, approval);
+        }
         Notice::AskClosed { call, .. } => state.decisions.remove(PendingId::Call(call)),
         Notice::Questioned { question } => {
             state.decisions.add(Pending::Question(question));
@@ -48,18 +54,30 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             state.decisions.remove(PendingId::Question(question));
         }
         Notice::CatalogChanged { catalog } => return catalog_changed(state, catalog),
-        Notice::Elicited { .. } | Notice::ElicitationClosed { .. } => {}
+        Notice::Elicited { elicitation } => return elicited(state, elicitation),
+        Notice::ElicitationClosed { elicitation, why } => {
+            closed(state, elicitation, &why, at);
+        }
         Notice::ContextChanged { parts } => state.status.context = parts,
         Notice::Warned { warning } => warned(state, warning),
         Notice::SessionStarted { path, .. } => {
             state.transcript = path;
-            state.decisions.clear();
             state.status.queued.clear();
+            let history = std::mem::take(&mut state.options.history);
+            state.conversation.replay(&history, at);
+            // Nothing else would answer them: a call made directly belongs to no conversation.
+            let cancelled = super::global::cancel_elicitations(state);
+            state.decisions.clear();
+            return cancelled;
         }
         Notice::CallChanged { call, state: CallState::Done { outcome, took, .. } } => {
+            state.running.remove(&call.id);
             state.called(&call.tool, outcome.word(), took);
         }
-        Notice::CallChanged { .. } | Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
+        Notice::CallChanged { call, .. } => {
+            state.running.insert(call.id, call.tool.clone());
+        }
+        Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
     }
     Vec::new()
 }
@@ -68,6 +86,22 @@ fn asked(state: &mut UiState, approval: Arc<Approval>) -> Vec<Intent> {
     let tool = text::strict_line(&approval.tool.id.to_string());
     state.decisions.add(Pending::Approval(approval));
     notify(state, format!("mini-me: allow {tool}?"))
+}
+
+fn elicited(state: &mut UiState, elicitation: Arc<Elicitation>) -> Vec<Intent> {
+    let server = text::strict_line(elicitation.server.as_str());
+    state.decisions.add(Pending::Elicitation(elicitation));
+    notify(state, format!("mini-me: {server} asks you something"))
+}
+
+/// A question that goes away by itself says so: somebody may be filling it in.
+fn closed(state: &mut UiState, id: ElicitationId, why: &str, at: Instant) {
+    let shown = state.decisions.visible()
+        && state.decisions.elicitation().is_some_and(|asked| asked.id == id);
+    state.decisions.remove(PendingId::Elicitation(id));
+    if shown && why != "answered" {
+        state.say(format!("the server's question is closed: {}", text::line(why)), at);
+    }
 }
 
 fn notify(state: &UiState, text: String) -> Vec<Intent> {

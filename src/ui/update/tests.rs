@@ -10,9 +10,9 @@ use serde_json::json;
 use super::*;
 use crate::bridge::{Notice, Op};
 use crate::domain::{
-    Annotations, Answer, Approval, Call, CallId, Catalog, Mode as Permission, ModelName, PinState,
-    Question, QuestionId, QuestionKind, Server, ServerState, Tool, ToolDefinition, ToolId, TurnEnd,
-    TurnId, Usage,
+    Annotations, Answer, Approval, Call, CallId, CallState, Catalog, Mode as Permission, ModelName,
+    Outcome, PinState, Question, QuestionId, QuestionKind, Server, ServerState, Source, Stage,
+    Tool, ToolDefinition, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 use crate::ui::{Ui, UiOptions};
 
@@ -105,6 +105,7 @@ fn tool(name: &str) -> Arc<Tool> {
         }),
         pin: "abc".to_owned(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Permission::Ask,
         disabled: false,
         tokens: 0,
@@ -208,8 +209,145 @@ fn always_wants_the_key_twice_and_anything_else_goes_back() {
     assert_eq!(bench.key("a"), []);
     assert!(bench.frame().contains("permissions: auto"));
     assert_eq!(bench.key("y"), []);
+    bench.armed();
     assert_eq!(bench.key("a"), []);
     assert_eq!(bench.key("a"), answered(1, Answer::Always));
+}
+
+#[test]
+fn the_whole_rule_is_shown_before_it_is_written() {
+    let mut bench = Bench::new();
+    bench.terminal.backend_mut().resize(46, 20);
+    bench.ask(1);
+    bench.armed();
+    bench.key("a");
+    let shown = bench.frame();
+    for part in ["rules.yaml", "tool: run", "permissions:", "abc… }"] {
+        assert!(shown.contains(part), "{part}\n{shown}");
+    }
+}
+
+#[test]
+fn a_word_that_begins_like_an_answer_decides_nothing_more() {
+    for word in ["also yes", "what is this? say", "use another, yes"] {
+        let mut bench = Bench::new();
+        bench.ask(1);
+        bench.armed();
+        let mut intents = Vec::new();
+        for c in word.chars() {
+            intents.extend(bench.key_event(KeyEvent::from(KeyCode::Char(c))));
+            bench.wait(80);
+        }
+        assert_eq!(intents, [], "{word}");
+        assert!(bench.ui.state.decisions.visible(), "{word}");
+    }
+}
+
+#[test]
+fn a_letter_that_is_no_answer_begins_a_message() {
+    let mut bench = Bench::new();
+    bench.ask(1);
+    bench.armed();
+    bench.kinds("who says so?");
+    assert_eq!(bench.draft(), "who says so?");
+    bench.armed();
+    assert_eq!(bench.key("y"), answered(1, Answer::Once));
+}
+
+#[test]
+fn keys_that_come_as_one_are_a_paste_and_never_decide() {
+    let mut bench = Bench::new();
+    bench.ask(1);
+    bench.armed();
+    let _ = bench.ui.update(Msg::Hurried { at: bench.now });
+    assert_eq!(bench.kinds("yes"), []);
+    assert_eq!(bench.draft(), "yes");
+}
+
+#[test]
+fn keys_that_come_as_one_stay_in_the_note_being_written() {
+    let mut bench = Bench::new();
+    bench.ask(1);
+    bench.armed();
+    bench.key("r");
+    let _ = bench.ui.update(Msg::Hurried { at: bench.now });
+    bench.kinds("not now");
+    assert_eq!(bench.draft(), "");
+    let note = Answer::Deny { note: "not now".to_owned() };
+    assert_eq!(bench.key("enter"), answered(1, note));
+}
+
+#[test]
+fn a_box_that_cannot_be_seen_takes_no_answer() {
+    let mut bench = Bench::new();
+    bench.ask(1);
+    bench.armed();
+    bench.terminal.backend_mut().resize(30, 10);
+    bench.wait(5_000);
+    assert_eq!(bench.kinds("yss"), []);
+    bench.terminal.backend_mut().resize(80, 24);
+    bench.wait(0);
+    assert_eq!(bench.key("y"), []);
+    bench.armed();
+    assert_eq!(bench.key("y"), answered(1, Answer::Once));
+}
+
+#[test]
+fn keys_in_the_side_panel_decide_nothing() {
+    for open in ["f2", "shift-tab"] {
+        let mut bench = Bench::of(catalog());
+        bench.ask(1);
+        bench.armed();
+        bench.key(open);
+        bench.wait(5_000);
+        assert_eq!(bench.kinds("yes"), [], "{open}");
+        assert_eq!(bench.ui.state.panel.filter, "yes");
+        bench.key("f3");
+        assert_eq!(bench.key("y"), []);
+        bench.armed();
+        assert_eq!(bench.key("y"), answered(1, Answer::Once));
+    }
+}
+
+#[test]
+fn leaving_the_side_panel_arms_the_box_anew() {
+    let mut bench = Bench::of(catalog());
+    bench.key("shift-tab");
+    bench.ask(1);
+    bench.armed();
+    bench.key("shift-tab");
+    assert_eq!(bench.key("y"), []);
+    bench.armed();
+    assert_eq!(bench.key("y"), answered(1, Answer::Once));
+}
+
+#[test]
+fn a_call_by_hand_from_the_side_panel_is_answered_at_once() {
+    let mut bench = Bench::of(catalog());
+    bench.key("shift-tab");
+    let mut approval = (*approval(1)).clone();
+    approval.call.turn = None;
+    bench.tell(Notice::Asked { approval: Arc::new(approval) });
+    bench.armed();
+    assert_eq!(bench.key("y"), answered(1, Answer::Once));
+}
+
+#[test]
+fn a_click_into_the_draft_goes_there() {
+    let mut bench = Bench::new();
+    bench.ask(1);
+    bench.armed();
+    let input = bench.ui.state.drawn.input;
+    let click = MouseEvent {
+        kind: MouseEventKind::Down(MouseButton::Left),
+        column: input.x + 4,
+        row: input.y,
+        modifiers: KeyModifiers::NONE,
+    };
+    bench.event(Event::Mouse(click));
+    bench.wait(5_000);
+    assert_eq!(bench.kinds("yes"), []);
+    assert_eq!(bench.draft(), "yes");
 }
 
 #[test]
@@ -572,6 +710,56 @@ fn a_decision_is_made_known_only_when_nobody_looks() {
 }
 
 #[test]
+fn what_was_said_before_is_shown_and_stays_apart_from_what_follows() {
+    let mut bench = Bench::new();
+    let call = Arc::new(approval(1).call.clone());
+    let done = |text: &str| CallState::Done {
+        outcome: Arc::new(Outcome::NotSent { reason: text.to_owned() }),
+        took: Duration::from_millis(3),
+        for_model: "".into(),
+    };
+    bench.ui.state.options.history = vec![
+        Notice::TurnStarted { turn: TurnId(1), text: "an old question".to_owned() },
+        Notice::CallChanged { call: Arc::clone(&call), state: done("in those days") },
+        Notice::Text { turn: TurnId(1), chunk: "an old answer".to_owned() },
+    ];
+    bench.tell(Notice::SessionStarted { id: "x".to_owned(), path: None });
+    bench.turn();
+    bench.tell(Notice::CallChanged { call, state: done("today") });
+    bench.tell(Notice::Text { turn: TurnId(1), chunk: "a new answer".to_owned() });
+    let shown = bench.ui.state.conversation.transcript();
+    for part in ["an old question", "in those days", "an old answer", "today", "a new answer"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert!(!shown.contains("an old answera new"), "{shown}");
+}
+
+#[test]
+fn a_warning_told_twice_is_one_warning() {
+    let warning = Warning::new(Source::Program, "the disk is full", "Free some space.");
+    let mut bench = Bench::new();
+    bench.tell(Notice::Warned { warning: warning.clone() });
+    let mut catalog = catalog();
+    catalog.warnings = vec![warning];
+    bench.tell(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+    assert_eq!(bench.ui.state.all_warnings().count(), 1);
+}
+
+#[test]
+fn a_server_that_failed_is_a_warning_with_its_reason() {
+    let mut bench = Bench::new();
+    let mut catalog = catalog();
+    catalog.servers[0].state =
+        ServerState::Failed { stage: Stage::Tcp, reason: "nobody listens".to_owned() };
+    bench.tell(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+    let found: Vec<String> =
+        bench.ui.state.all_warnings().map(|warning| warning.message.clone()).collect();
+    assert_eq!(found, ["failed at TCP: nobody listens"]);
+    bench.key("f4");
+    assert!(bench.frame().contains("nobody listens"));
+}
+
+#[test]
 fn nothing_wakes_an_idle_screen() {
     let mut bench = Bench::of(catalog());
     bench.wait(1);
@@ -581,6 +769,8 @@ fn nothing_wakes_an_idle_screen() {
     bench.armed();
     assert_eq!(bench.ui.state.next_wake(bench.now), None);
 }
+
+mod elicitation;
 
 /// Any key that a terminal can report.
 fn any_key() -> impl Strategy<Value = KeyEvent> {

@@ -9,13 +9,13 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
-use super::{Look, facts, framed, hints, tool, wrapped};
-use crate::domain::{Approval, Question, QuestionKind};
+use super::{Look, elicit, facts, framed, hints, strict, tool, wrapped};
+use crate::domain::{Approval, Catalog, Question, QuestionKind};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
-use crate::ui::state::UiState;
 use crate::ui::state::approval::{Choice, Mode, Pending};
+use crate::ui::state::{Focus, UiState};
 
 /// Rows below the text: the choices.
 const FOOT: u16 = 2;
@@ -27,25 +27,64 @@ pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
     if !state.decisions.visible() {
         return 0;
     }
+    if let Some(asked) = state.decisions.elicitation().cloned() {
+        return elicit::rows(state, &asked, width.saturating_sub(4), look).saturating_add(2);
+    }
     lay(state, width.saturating_sub(4), look);
     let text = u16::try_from(state.decisions.laid.rows.len()).unwrap_or(u16::MAX);
     let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
-    text.saturating_add(FOOT + 2).saturating_add(editing)
+    let foot = foot_rows(state, width.saturating_sub(4), look);
+    text.saturating_add(foot + 2).saturating_add(editing)
+}
+
+/// Rows below the text: the choices, or the whole rule that is about to be written.
+fn foot_rows(state: &UiState, columns: u16, look: Look<'_>) -> u16 {
+    if !matches!(state.decisions.mode, Mode::ConfirmAlways) {
+        return FOOT;
+    }
+    let rows = confirm(state, usize::from(columns), look).len();
+    u16::try_from(rows).unwrap_or(u16::MAX / 2).max(FOOT)
 }
 
 fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
     let decisions = &mut state.decisions;
     let Some(current) = decisions.current() else { return };
-    let key = Some((current.id(), decisions.revision, columns));
+    let key = Some((current.id(), decisions.revision, state.catalog.revision, columns));
     if decisions.laid.key == key {
         return;
     }
     let columns = usize::from(columns.max(1));
     decisions.laid.rows = match current {
-        Pending::Approval(approval) => call(approval, columns, look),
+        Pending::Approval(approval) => call(approval, &state.catalog, columns, look),
         Pending::Question(question) => wrapped(&asks(question), columns, look.theme.text),
+        Pending::Elicitation(_) => Vec::new(),
     };
+    decisions.laid.count = decisions.laid.rows.len();
     decisions.laid.key = key;
+}
+
+/// What became of the server or the tool since it was asked: nothing that is allowed is sent then.
+fn gone(approval: &Approval, catalog: &Catalog) -> Option<String> {
+    let id = &approval.call.tool;
+    let Some(server) = catalog.server(&id.server) else {
+        return Some(
+            "the server is no longer there: if you allow the call, it is not sent".to_owned(),
+        );
+    };
+    if !server.state.usable() {
+        let word = server.state.word();
+        return Some(format!("the server is {word} now: if you allow the call, it is not sent"));
+    }
+    match catalog.tool(id) {
+        None => {
+            Some("the tool is no longer on offer: if you allow the call, it is not sent".to_owned())
+        }
+        Some(now) if now.disabled => Some("the tool was switched off in the meantime".to_owned()),
+        Some(now) if now.pin != approval.tool.pin => {
+            Some("the server has changed the tool's definition since this was asked".to_owned())
+        }
+        Some(_) => None,
+    }
 }
 
 fn asks(question: &Question) -> String {
@@ -62,7 +101,12 @@ fn asks(question: &Question) -> String {
     }
 }
 
-fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+fn call(
+    approval: &Approval,
+    catalog: &Catalog,
+    columns: usize,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
     let theme = look.theme;
     let strict = |raw: &str| text::strict_line(raw).into_string();
     let known = &approval.tool;
@@ -77,9 +121,13 @@ fn call(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static
     let claims = tool::claims(known.definition.annotations, theme);
     rows.extend(facts("claims", claims, (NAMES, columns), look));
     rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
+    let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
+    for change in changes {
+        rows.extend(facts("", vec![change], (NAMES, columns), look));
+    }
     let why = text::strict_line(&approval.why).into_string();
     rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
-    if let Some(warning) = suspicions(approval) {
+    for warning in gone(approval, catalog).into_iter().chain(suspicions(approval)) {
         rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
     }
     rows.extend(arguments(approval, columns, look));
@@ -92,7 +140,7 @@ fn arguments(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'s
         return vec![Line::styled("no arguments", theme.muted)];
     }
     let raw = serde_json::to_string_pretty(&*approval.call.arguments).unwrap_or_default();
-    wrapped(text::strict_block(&raw).as_str(), columns, theme.text)
+    strict::rows(&raw, columns, theme.text, theme)
 }
 
 /// What cannot be seen or looks like something else, in the arguments or in the names.
@@ -104,10 +152,17 @@ fn suspicions(approval: &Approval) -> Option<String> {
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
-    let armed = state.decisions.arming.armed(look.now) && !state.decisions.in_draft;
+    let armed = state.asking() && state.decisions.arming.armed(look.now);
     Clear.render(area, frame.buffer_mut());
     let inner = layout::inside(area);
-    let foot = FOOT.min(inner.height.saturating_sub(1));
+    if let Some(asked) = state.decisions.elicitation().cloned() {
+        let inner =
+            Rect { x: inner.x + inner.width.min(1), width: inner.width.saturating_sub(2), ..inner };
+        elicit::draw(frame, inner, state, &asked, armed, look);
+        return frame.render_widget(block(state, armed, look), area);
+    }
+    let foot = foot_rows(state, inner.width.saturating_sub(2), look);
+    let foot = foot.min(inner.height.saturating_sub(1));
     let text = Rect {
         x: inner.x + inner.width.min(1),
         width: inner.width.saturating_sub(2),
@@ -117,15 +172,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
     let below = Rect { y: text.bottom(), height: foot, ..text };
     let decisions = &mut state.decisions;
     decisions.page = usize::from(text.height);
-    decisions.scroll =
-        decisions.scroll.min(decisions.laid.rows.len().saturating_sub(decisions.page));
+    decisions.scroll = decisions.scroll.min(decisions.laid.count.saturating_sub(decisions.page));
     frame.render_widget(block(state, armed, look), area);
     match &mut state.decisions.mode {
         Mode::Edit(editor, _) => {
             editor.set_style(look.theme.text);
             frame.render_widget(&**editor, text);
         }
-        Mode::Choose | Mode::ConfirmAlways | Mode::Note(_) => {
+        Mode::Choose | Mode::ConfirmAlways | Mode::Note(_) | Mode::Fill(_) => {
             let decisions = &state.decisions;
             let rows = decisions.laid.rows.iter().skip(decisions.scroll).take(decisions.page);
             frame.render_widget(Paragraph::new(rows.cloned().collect::<Vec<_>>()), text);
@@ -139,6 +193,7 @@ fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Bloc
     let (at, of) = decisions.place();
     let word = match decisions.current() {
         Some(Pending::Question(_)) => "Go on?",
+        Some(Pending::Elicitation(_)) => "A server asks you",
         _ => "Allow this call?",
     };
     let place = if of > 1 { format!(" {word} · {at} of {of} ") } else { format!(" {word} ") };
@@ -152,11 +207,11 @@ fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Bloc
         // To be seen without colours too.
         block = block.border_type(BorderType::Thick);
     }
-    if matches!(decisions.mode, Mode::Choose) {
+    if matches!(decisions.mode, Mode::Choose | Mode::Fill(_)) {
         let style = if armed { look.theme.caution } else { look.theme.muted };
-        block = block.title_bottom(Line::styled(waiting(state, armed), style));
+        block = block.title_bottom(Line::styled(waiting(state, armed, look), style));
     }
-    let rows = decisions.laid.rows.len();
+    let rows = decisions.laid.count;
     if rows <= decisions.page || matches!(decisions.mode, Mode::Edit(..)) {
         return block;
     }
@@ -195,7 +250,7 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
             ]
         }
         Mode::ConfirmAlways => confirm(state, columns, look),
-        Mode::Choose => choices(state, columns, armed, look),
+        Mode::Choose | Mode::Fill(_) => choices(state, columns, armed, look),
     };
     frame.render_widget(Paragraph::new(lines), area);
 }
@@ -209,15 +264,19 @@ fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     let name = text::strict_line(id.tool.as_str());
     let rule = format!("{server}: {{ tool: {name}, permissions: auto, pin: {pin}… }}");
     let file = state.options.rules_file.as_ref();
-    let file =
+    let whole =
         file.map_or_else(|| "rules.yaml".to_owned(), |file| file.to_string_lossy().into_owned());
-    let file = text::strict_line(&file).into_string();
+    let name = file
+        .and_then(|file| file.file_name())
+        .map_or_else(|| "rules.yaml".to_owned(), |name| name.to_string_lossy().into_owned());
     let always = look.keymap.hint(Action::ApproveAlways);
-    let ask = format!("{always} again writes this to {file}; any other key goes back");
-    vec![
-        Line::styled(text::cut(&ask, columns), look.theme.caution),
-        Line::styled(text::cut(&rule, columns), look.theme.title),
-    ]
+    let whole = text::strict_line(&whole);
+    let long = format!("{always} again writes this to {whole}; any other key goes back");
+    let brief = format!("{always} again writes this to {}", text::strict_line(&name));
+    let ask = if text::width(&long) <= columns { long } else { brief };
+    let mut rows = wrapped(&ask, columns, look.theme.caution);
+    rows.extend(wrapped(&rule, columns, look.theme.title));
+    rows
 }
 
 fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<Line<'static>> {
@@ -263,10 +322,13 @@ fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<
     lines
 }
 
-fn waiting(state: &UiState, armed: bool) -> &'static str {
-    match (state.decisions.in_draft, armed) {
-        (true, _) => " typing your message; Tab: back ",
-        (false, false) => " keys go to your draft till you pause ",
-        (false, true) => " your answer? Tab: to your message ",
+fn waiting(state: &UiState, armed: bool, look: Look<'_>) -> String {
+    let key = |action| look.keymap.hint(action);
+    match (state.focus, state.decisions.in_draft, armed) {
+        (Focus::Panel, ..) => format!(" {}: answer ", key(Action::Decision)),
+        (_, true, _) => format!(" typing your message; {}: back ", key(Action::ToDraft)),
+        (_, false, false) => " keys go to your draft till you pause ".to_owned(),
+        (_, false, true) if state.decisions.elicitation().is_some() => " your answer? ".to_owned(),
+        (_, false, true) => format!(" your answer? {}: to your message ", key(Action::ToDraft)),
     }
 }

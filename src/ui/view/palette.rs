@@ -21,6 +21,8 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: Rect, palette: &Palette, look:
         area,
     );
     let inner = layout::inside(area);
+    let inner =
+        Rect { x: inner.x + inner.width.min(1), width: inner.width.saturating_sub(2), ..inner };
     let filter = text::line(&palette.filter).into_string();
     let prompt = Line::from(vec![
         Span::styled("› ", look.theme.accent),

@@ -1,5 +1,6 @@
 //! The side panel: only the rows that can be seen are made.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use ratatui::Frame;
@@ -9,14 +10,18 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::Paragraph;
 
 use super::input::pad;
-use super::{Look, edge, framed, short, subject, tool};
+use super::{Look, edge, framed, short, tool};
 use crate::domain::{Era, PinState, Server, ServerState, Tool, Warning};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
+use crate::ui::origin;
 use crate::ui::state::panel::Row;
 use crate::ui::state::{Focus, UiState};
 use crate::ui::theme::Theme;
+
+/// Columns left free at the right.
+const MARGIN: usize = 1;
 
 /// The colour of a server's state.
 pub(super) fn state_style(state: &ServerState, theme: &Theme) -> Style {
@@ -163,7 +168,7 @@ fn row(row: Row, state: &UiState, columns: usize, look: Look<'_>) -> Option<Line
         Row::Filtered(at, place) => {
             let left_out = catalog.servers.get(at)?.filtered.get(place)?;
             let name = text::strict_line(left_out.name.as_str());
-            let line = format!("   {name}: {}", text::line(&left_out.reason));
+            let line = format!("  {name}: {}", text::line(&left_out.reason));
             Line::styled(text::cut(&line, columns), look.theme.muted)
         }
     })
@@ -174,7 +179,7 @@ fn server(server: &Server, folded: bool, columns: usize, look: Look<'_>) -> Line
     let style = state_style(&server.state, look.theme);
     let fold = if folded { " ▸" } else { "" };
     let name = text::strict_line(server.name.as_str());
-    let name = pad(&format!("{name}{fold}"), columns.saturating_sub(word.len() + 4));
+    let name = pad(&format!("{name}{fold}"), columns.saturating_sub(word.len() + MARGIN + 3));
     Line::from(vec![
         Span::styled(format!("{} ", icon(&server.state)), style),
         Span::styled(name, look.theme.server),
@@ -203,36 +208,46 @@ fn facts(server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
     Line::styled(text::cut(&line, columns), look.theme.muted)
 }
 
+/// The name after the server's, then marks in columns of their own.
 fn tool(known: &Tool, server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
     let theme = look.theme;
     let read_only = known.definition.annotations.read_only_hint == Some(true);
-    let mut marks = Vec::new();
-    if read_only {
-        marks.push(Span::styled(" ro", theme.muted));
-    }
-    match known.pin_state {
-        PinState::Known => {}
-        PinState::New => marks.push(Span::styled(" new", theme.accent)),
-        PinState::Changed => marks.push(Span::styled(" changed", theme.danger)),
-    }
-    let off = known.disabled || !server.state.usable();
-    marks.push(if known.disabled {
-        Span::styled("  off", theme.muted)
+    let pins = server.tools.iter().map(|tool| pin_word(tool.pin_state).len()).max();
+    let pins = pins.filter(|pins| *pins > 0).map_or(0, |pins| pins + 1);
+    let pin_style = match known.pin_state {
+        PinState::Known | PinState::New => theme.accent,
+        PinState::Changed => theme.danger,
+    };
+    let (word, style) = if known.disabled {
+        ("off", theme.muted)
     } else {
-        let word = format!(" {:>4}", known.permission.word());
-        Span::styled(word, tool::mode_style(known.permission, theme))
-    });
+        (known.permission.word(), tool::mode_style(known.permission, theme))
+    };
+    let marks = [
+        Span::styled(if read_only { " ro" } else { "   " }, theme.muted),
+        Span::styled(format!("{:>pins$}", pin_word(known.pin_state)), pin_style),
+        Span::styled(format!(" {word:>4}"), style),
+    ];
     let wide: usize = marks.iter().map(Span::width).sum();
-    let name = text::strict_line(known.model_name.as_str());
-    let name = pad(&format!("   {name}"), columns.saturating_sub(wide));
+    let off = known.disabled || !server.state.usable();
+    let name = text::strict_line(known.model_name.without_server(&server.name));
+    let name = pad(&format!("  {name}"), columns.saturating_sub(wide + MARGIN));
     let mut spans = vec![Span::styled(name, if off { theme.muted } else { theme.text })];
     spans.extend(marks);
     Line::from(spans)
 }
 
+fn pin_word(state: PinState) -> &'static str {
+    match state {
+        PinState::Known => "",
+        PinState::New => "new",
+        PinState::Changed => "changed",
+    }
+}
+
 /// The latest warnings at the bottom, at most so many rows.
 fn warnings(state: &UiState, columns: usize, most: u16, look: Look<'_>) -> Vec<Line<'static>> {
-    let all: Vec<&Warning> = state.all_warnings().collect();
+    let all: Vec<Cow<'_, Warning>> = state.all_warnings().collect();
     if all.is_empty() || most < 3 {
         return Vec::new();
     }
@@ -248,7 +263,7 @@ fn warnings(state: &UiState, columns: usize, most: u16, look: Look<'_>) -> Vec<L
     ])];
     for warning in all {
         let message = text::line(&warning.message);
-        let line = format!("{}: {message}", subject::source(&warning.source));
+        let line = format!("{}{message}", origin::of(&warning));
         let mut block = super::wrapped(&line, columns, look.theme.text);
         if !warning.advice.is_empty() {
             let advice = format!("→ {}", text::line(&warning.advice));

@@ -8,32 +8,33 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Look, hints, short};
+use crate::domain::ContextParts;
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::state::UiState;
 
+/// Columns between what stands side by side.
+const GAP: usize = 3;
+/// Columns kept for what goes on: figures must not come and go as its words change.
+const STEADY: usize = 16;
+
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &UiState, look: Look<'_>) {
     let (word, style) = doing(state, look);
     let columns = usize::from(area.width);
-    let figures = figures(state, look, columns);
-    let right = figures.width();
     // What goes on is worth more than figures, figures more than hints.
-    let room = columns.saturating_sub(right + 2);
-    let left =
-        text::cut(&word, if text::width(&word) > room { columns.saturating_sub(2) } else { room });
+    let left = text::cut(&word, columns.saturating_sub(2));
     let left_wide = text::width(&left) + 1;
-    let figures_fit = left_wide + right < columns;
     frame.render_widget(Line::from(vec![Span::raw(" "), Span::styled(left, style)]), area);
-    if figures_fit {
+    let figures = figures(state, look, columns.saturating_sub(left_wide.max(STEADY) + GAP));
+    let right = figures.width();
+    if left_wide + right < columns {
         frame.render_widget(figures.alignment(Alignment::Right), area);
     }
-    let used = if figures_fit { left_wide + right + 1 } else { columns };
-    let free = columns.saturating_sub(used + 4);
-    let keys = hints(&keys(state, look), free, look.theme);
-    let at = u16::try_from(left_wide + 3).unwrap_or(area.width).min(area.width);
-    let place = Rect { x: area.x + at, width: area.width - at, ..area };
-    if free > 8 {
-        frame.render_widget(keys, place);
+    let free = columns.saturating_sub(left_wide + GAP + right + GAP);
+    if free > 6 {
+        let at = u16::try_from(left_wide + GAP).unwrap_or(area.width).min(area.width);
+        let place = Rect { x: area.x + at, width: area.width - at, ..area };
+        frame.render_widget(hints(&keys(state, look), free, look.theme), place);
     }
 }
 
@@ -72,7 +73,48 @@ pub(super) fn seconds(time: Duration) -> String {
     if all < 60 { format!("{all}s") } else { format!("{}m{:02}s", all / 60, all % 60) }
 }
 
-fn figures(state: &UiState, look: Look<'_>, columns: usize) -> Line<'static> {
+/// How much the figures say; the richest that has room is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Detail {
+    model: bool,
+    tools: bool,
+    words: bool,
+    parts: Parts,
+}
+
+/// How the parts of the context are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    /// `1.3k of 32k: 438 system, 853 tools`.
+    Words,
+    /// `1.3k/32k: sys 438 tool 853`.
+    Short,
+    /// `1.3k/32k`.
+    None,
+}
+
+const DETAILS: [Detail; 6] = [
+    Detail { model: true, tools: true, words: true, parts: Parts::Words },
+    Detail { model: true, tools: true, words: true, parts: Parts::Short },
+    Detail { model: true, tools: false, words: false, parts: Parts::Short },
+    Detail { model: false, tools: false, words: false, parts: Parts::Short },
+    Detail { model: false, tools: true, words: false, parts: Parts::None },
+    Detail { model: false, tools: false, words: false, parts: Parts::None },
+];
+
+fn figures(state: &UiState, look: Look<'_>, room: usize) -> Line<'static> {
+    let lines = DETAILS.into_iter().map(|detail| detailed(state, look, detail));
+    let mut last = Line::default();
+    for line in lines {
+        if line.width() <= room {
+            return line;
+        }
+        last = line;
+    }
+    last
+}
+
+fn detailed(state: &UiState, look: Look<'_>, detail: Detail) -> Line<'static> {
     let theme = look.theme;
     let mut parts: Vec<Span<'static>> = Vec::new();
     let warnings = state.all_warnings().count();
@@ -87,17 +129,17 @@ fn figures(state: &UiState, look: Look<'_>, columns: usize) -> Line<'static> {
         let all = on.count();
         let ready = servers.iter().filter(|server| server.state.usable()).count();
         let style = if ready == all { theme.good } else { theme.caution };
-        let word = if columns >= 70 { "servers " } else { "" };
+        let word = if detail.words { "servers " } else { "" };
         parts.push(Span::styled(format!("{word}{ready}/{all}"), style));
-        let tools = state.catalog.tools().filter(|tool| !tool.disabled).count();
-        if columns >= 60 {
+        if detail.tools {
+            let tools = state.catalog.tools().filter(|tool| !tool.disabled).count();
             parts.push(Span::styled(format!("{tools} tools"), theme.muted));
         }
     }
     if state.status.context.total() > 0 {
-        parts.push(context(state, columns, look));
+        parts.push(context(&state.status.context, detail.parts, look));
     }
-    if columns >= 80 && !state.options.model.is_empty() {
+    if detail.model && !state.options.model.is_empty() {
         let model = text::line(&state.options.model).into_string();
         parts.push(Span::styled(text::cut(&model, 24), theme.muted));
     }
@@ -111,28 +153,35 @@ fn figures(state: &UiState, look: Look<'_>, columns: usize) -> Line<'static> {
     Line::from(spans)
 }
 
-/// `12.3k/32k`: tokens of the next request and the window; by part where there is room.
-fn context(state: &UiState, columns: usize, look: Look<'_>) -> Span<'static> {
-    let parts = &state.status.context;
+/// Tokens of the next request and the window; by part where there is room. Empty parts are not
+/// named.
+fn context(parts: &ContextParts, how: Parts, look: Look<'_>) -> Span<'static> {
     let total = parts.total();
-    let Some(window) = parts.window.filter(|window| *window > 0) else {
-        return Span::styled(format!("{} tok", short(total)), look.theme.muted);
+    let window = parts.window.filter(|window| *window > 0);
+    let style = match window.map(|window| total.saturating_mul(100) / window) {
+        None | Some(0..70) => look.theme.muted,
+        Some(70..90) => look.theme.caution,
+        Some(_) => look.theme.danger,
     };
-    let style = match total.saturating_mul(100) / window {
-        0..70 => look.theme.muted,
-        70..90 => look.theme.caution,
-        _ => look.theme.danger,
+    let mut text = match (window, how) {
+        (None, _) => format!("{} tok", short(total)),
+        (Some(window), Parts::Words) => format!("{} of {} tok", short(total), short(window)),
+        (Some(window), _) => format!("{}/{}", short(total), short(window)),
     };
-    let mut text = format!("{}/{}", short(total), short(window));
-    if columns >= 110 {
-        let of = [
-            ("system", parts.system),
-            ("tools", parts.tools),
-            ("messages", parts.messages),
-            ("results", parts.results),
-        ];
-        let of = of.map(|(name, tokens)| format!("{name} {}", short(tokens)));
-        text = format!("{text} ({})", of.join(" "));
+    let of = [
+        ("system", "sys", parts.system),
+        ("tools", "tool", parts.tools),
+        ("messages", "msg", parts.messages),
+        ("results", "res", parts.results),
+    ];
+    let of = of.into_iter().filter(|(_, _, tokens)| *tokens > 0);
+    let named = |(word, brief, tokens): (&str, &str, u64)| match how {
+        Parts::Words => format!("{word} {}", short(tokens)),
+        Parts::Short | Parts::None => format!("{brief} {}", short(tokens)),
+    };
+    if how != Parts::None {
+        let of: Vec<String> = of.map(named).collect();
+        text = format!("{text}: {}", of.join(if how == Parts::Words { ", " } else { " " }));
     }
     Span::styled(text, style)
 }

@@ -6,12 +6,21 @@ use ratatui::text::{Line, Span};
 
 use super::input::pad;
 use super::{Look, short, tool, wrapped};
-use crate::domain::{Mode, Source, Warning};
+use crate::domain::{Mode, Warning};
 use crate::text;
 use crate::ui::keymap::Place;
+use crate::ui::origin;
 use crate::ui::state::UiState;
 use crate::ui::state::page::Subject;
 use crate::ui::update::command::COMMANDS;
+
+/// What stands behind a tool in the side panel.
+const MARKS: [(&str, &str); 4] = [
+    ("typing", "filters by the tool's own name or the one that the model uses"),
+    ("ro", "read-only, by the server's word"),
+    ("new, changed", "never seen before; not what was remembered"),
+    ("auto, ask, deny, off", "what happens to a call; switched off"),
+];
 
 pub(super) fn title(subject: &Subject) -> String {
     match subject {
@@ -95,6 +104,11 @@ fn help(here: Place, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
             let keys: Vec<String> = row.keys.iter().map(ToString::to_string).collect();
             rows.extend(pair(&keys.join(" "), row.binding.help, columns, look));
         }
+        if place == Place::Panel {
+            for (mark, meaning) in MARKS {
+                rows.extend(pair(mark, meaning, columns, look));
+            }
+        }
         rows.push(Line::default());
     }
     rows.push(heading("Commands", look));
@@ -131,29 +145,13 @@ fn pair(left: &str, right: &str, columns: usize, look: Look<'_>) -> Vec<Line<'st
 
 fn warnings(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let rows: Vec<_> =
-        state.all_warnings().flat_map(|warning| self::warning(warning, columns, look)).collect();
+        state.all_warnings().flat_map(|warning| self::warning(&warning, columns, look)).collect();
     if rows.is_empty() { vec![Line::styled("No warnings.", look.theme.good)] } else { rows }
-}
-
-/// Where a warning comes from, in a few words.
-pub(super) fn source(source: &Source) -> String {
-    let raw = match source {
-        Source::Config { file, line, field } => {
-            let file = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy().into_owned();
-            let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-            format!("{file}{line} {field}")
-        }
-        Source::Server(name) => name.to_string(),
-        Source::Tool(id) => id.to_string(),
-        Source::Model => "model".to_owned(),
-        Source::Program => "mini-me".to_owned(),
-    };
-    text::strict_line(&raw).into_string()
 }
 
 fn warning(warning: &Warning, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let message = text::line(&warning.message);
-    let line = format!("⚠ {}: {message}", source(&warning.source));
+    let line = format!("⚠ {}{message}", origin::of(warning));
     let mut rows = wrapped(&line, columns, look.theme.caution);
     if !warning.advice.is_empty() {
         let advice = format!("→ {}", text::line(&warning.advice));

@@ -86,7 +86,7 @@ pub(super) fn parameters(tool: &Tool, columns: usize, theme: &Theme) -> Vec<Line
         ]));
         if !field.description.is_empty() {
             let indent = " ".repeat(wide + 2);
-            let description = text::block(&field.description);
+            let description = text::strict_block(&field.description.replace("\r\n", "\n"));
             let lines =
                 wrapped(description.as_str(), columns.saturating_sub(wide + 2), theme.muted);
             rows.extend(lines.into_iter().map(|mut line| {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Case, of_kind, report};
+use super::{Case, not_yet, of_kind, report};
 
 mod checks;
 mod play;
@@ -29,14 +29,6 @@ async fn every_scripted_server_is_handled_as_it_should() {
     let failed: Vec<String> =
         futures_util::future::join_all(checked).await.into_iter().flatten().collect();
     report("http-script", cases.len(), &failed);
-}
-
-/// Ids of cases that are known not to hold, each with its reason in the file.
-fn not_yet() -> Vec<String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases-not-yet.txt");
-    let text = std::fs::read_to_string(path).unwrap_or_default();
-    let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.filter_map(|line| line.split_whitespace().next().map(str::to_owned)).collect()
 }
 
 /// The runs of a case: name, script, expectations.

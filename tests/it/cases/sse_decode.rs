@@ -79,7 +79,7 @@ fn compare(expected: &Value, pieces: &[&[u8]]) -> Result<(), String> {
 fn compare_events(expected: &[Value], events: &[SseEvent]) -> Result<(), String> {
     same("number of events", &expected.len(), &events.len())?;
     for (expected, event) in expected.iter().zip(events) {
-        same("event", expected["event"].as_str().unwrap(), event.event.as_str())?;
+        same("event", expected["event"].as_str().unwrap(), &*event.event)?;
         same("data", expected["data"].as_str().unwrap(), event.data.as_str())?;
         if let Some(id) = expected["id"].as_str() {
             same("id", id, event.id.as_str())?;

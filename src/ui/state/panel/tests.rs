@@ -22,6 +22,7 @@ fn tool(server: &str, name: &str) -> Arc<Tool> {
         }),
         pin: String::new(),
         pin_state: PinState::Known,
+        changes: Vec::new(),
         permission: Mode::Ask,
         disabled: false,
         tokens: 0,

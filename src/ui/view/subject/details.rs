@@ -37,8 +37,10 @@ impl Sheet<'_> {
         self.rows.extend([Line::default(), heading(word, self.look)]);
     }
 
+    /// What the model reads as well: nothing of it may be hidden from the user.
     fn prose(&mut self, raw: &str, style: Style) {
-        self.rows.extend(wrapped(text::block(raw).as_str(), self.columns, style));
+        let clean = text::strict_block(&raw.replace("\r\n", "\n"));
+        self.rows.extend(wrapped(clean.as_str(), self.columns, style));
     }
 }
 
