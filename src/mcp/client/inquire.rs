@@ -259,7 +259,11 @@ async fn walk<T: Item>(
         match pages.after(count, next) {
             After::Fetch(next) => cursor = Some(next),
             After::End => break items.full(),
-            After::Repeats => break Some("the server gave the same page cursor twice".to_owned()),
+            After::Repeats => {
+                let breach = "gives the same page cursor twice, so that a list was cut";
+                shared.peer.remark(breach, T::METHOD).await;
+                break Some("the server gave the same page cursor twice".to_owned());
+            }
             After::Stop(why) => break Some(why),
         }
     };
