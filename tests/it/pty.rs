@@ -135,6 +135,11 @@ fn read(mut from: Box<dyn Read + Send>, shown: Shown) {
 #[test]
 fn ctrl_c_twice_quits_and_the_terminal_is_as_it_was() {
     let mut tty = Tty::demo();
+    tty.types("hello\r");
+    tty.until("the whole answer", |screen| {
+        let contents = screen.contents();
+        contents.contains("   allow.") && contents.contains(" ready   F1")
+    });
     tty.types("\u{3}");
     tty.until_text("again to quit");
     tty.types("\u{3}");

@@ -212,6 +212,9 @@ fn facts(server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
 fn tool(known: &Tool, server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
     let theme = look.theme;
     let read_only = known.definition.annotations.read_only_hint == Some(true);
+    // Where everything is new, the server itself is: no single tool is news then.
+    let first_sight = server.tools.iter().all(|tool| tool.pin_state == PinState::New);
+    let pin_word = |state| if first_sight { "" } else { pin_word(state) };
     let pins = server.tools.iter().map(|tool| pin_word(tool.pin_state).len()).max();
     let pins = pins.filter(|pins| *pins > 0).map_or(0, |pins| pins + 1);
     let pin_style = match known.pin_state {
