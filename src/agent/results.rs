@@ -31,7 +31,8 @@ pub(super) fn sentence(outcome: &Outcome, tool: &ToolId) -> String {
         ),
         Outcome::NotSent { reason } => format!("The call was not sent: {reason}"),
         Outcome::Unknown { reason } => format!(
-            "The call was sent but its answer was lost: {reason}. It may have run or not; it is not sent again by itself. Find out before you call it again."
+            "The call was sent but its answer was lost: {} It may have run or not; it is not sent again by itself. Find out before you call it again.",
+            full_stop(reason)
         ),
         Outcome::Cancelled { sent: false } => {
             "The user cancelled the turn before the call was sent; it was not run.".to_owned()
@@ -40,6 +41,11 @@ pub(super) fn sentence(outcome: &Outcome, tool: &ToolId) -> String {
             "The user cancelled the call after it was sent; it may have run.".to_owned()
         }
     }
+}
+
+/// A reason as a sentence with one full stop.
+fn full_stop(reason: &str) -> String {
+    format!("{}.", reason.trim_end().trim_end_matches('.'))
 }
 
 /// The line that marks a result as data from a server.

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use serde_json::Map;
 use tokio::sync::{Notify, Semaphore, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -141,15 +142,20 @@ impl Desk {
     }
 }
 
-/// What is sent for an answer: untouched fields have their defaults (I3), and nothing goes out that
-/// does not fit the form (I4): faces check before, so that this is a cancel here.
+/// What is sent for an answer: what was agreed to without touching any field has the defaults (I3),
+/// what was left out stays out, and nothing goes out that does not fit the form (I4): faces check
+/// before, so that this is a cancel here.
 fn settled(kind: &ElicitationKind, reply: ElicitationReply) -> ElicitationReply {
     let ElicitationReply::Accept(content) = reply else { return reply };
     match kind {
         ElicitationKind::Url { .. } => ElicitationReply::Accept(None),
         ElicitationKind::Form { fault: Some(_), .. } => ElicitationReply::Decline,
         ElicitationKind::Form { fields, .. } => {
-            match asked::answer(fields, &content.map(Arc::unwrap_or_clone).unwrap_or_default()) {
+            let settled = match content {
+                Some(content) => asked::exactly(fields, &content),
+                None => asked::answer(fields, &Map::new()),
+            };
+            match settled {
                 Ok(content) => ElicitationReply::Accept(Some(Arc::new(content))),
                 Err(faults) => {
                     tracing::warn!(?faults, "an answer does not fit its form");

@@ -71,6 +71,13 @@ async fn answer_is_filled_with_defaults_and_told_to_be_over() {
 use serde_json::{Map, Value};
 
 #[tokio::test(start_paused = true)]
+async fn default_that_was_taken_out_is_not_put_back() {
+    let kind = asked("n?").kind;
+    let empty = ElicitationReply::Accept(Some(Arc::new(Map::new())));
+    assert_eq!(settled(&kind, empty.clone()), empty);
+}
+
+#[tokio::test(start_paused = true)]
 async fn answer_that_does_not_fit_is_no_answer() {
     let content = Arc::new(json!({"n": "three"}).as_object().unwrap().clone());
     let kind = asked("n?").kind;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::domain::{FieldKind, FormField};
 
-pub use entered::{answer, fault, value};
+pub use entered::{answer, exactly, fault, value};
 
 /// Most fields of one form.
 const FIELDS: usize = 64;

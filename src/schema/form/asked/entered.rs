@@ -75,10 +75,25 @@ pub fn answer(
     fields: &[FormField],
     given: &Map<String, Value>,
 ) -> Result<Map<String, Value>, Vec<(String, String)>> {
+    let mut content = given.clone();
+    for field in fields {
+        if let (false, Some(default)) = (content.contains_key(&field.name), &field.default) {
+            content.insert(field.name.clone(), default.clone());
+        }
+    }
+    exactly(fields, &content)
+}
+
+/// Checks an answer as it is, in the order of the form: what is not there was left out on purpose.
+/// The error names each field and what is wrong with it.
+pub fn exactly(
+    fields: &[FormField],
+    given: &Map<String, Value>,
+) -> Result<Map<String, Value>, Vec<(String, String)>> {
     let mut answer = Map::new();
     let mut faults = Vec::new();
     for field in fields {
-        let value = given.get(&field.name).or(field.default.as_ref());
+        let value = given.get(&field.name);
         let why = match value {
             Some(value) => fault(field, value),
             None => field.required.then(|| "must be filled in".to_owned()),
