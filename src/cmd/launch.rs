@@ -118,6 +118,10 @@ impl Accompaniment {
     }
 
     #[cfg(not(feature = "demo"))]
+    #[expect(
+        clippy::unused_async,
+        reason = "stands in for the demo, whose services are waited for"
+    )]
     async fn serve(self, _cancel: CancellationToken) {}
 }
 
