@@ -25,8 +25,7 @@ const ENDING: Duration = Duration::from_secs(5);
 pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
     let prompt = prompt(&options.prompt)?;
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
-    (launch.setup.session, launch.setup.resume) =
-        sessions::resumed(&options.resume)?.map(|(id, read)| (id, read.messages())).unzip();
+    launch.setup.resume = sessions::resumed(&options.resume)?;
     launch.setup.extra_rules = rules::rules(&options.allow, &options.deny)?;
     if launch.setup.config.model.is_none() {
         return Err(Stop::new(

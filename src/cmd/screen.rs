@@ -5,15 +5,16 @@ mod first;
 use std::io::{self, IsTerminal};
 
 use super::launch::Launch;
-use super::{Exit, Stop, output, runtime, sessions};
+use super::sessions::{self, Sought};
+use super::{Exit, Stop, output, runtime};
 use crate::app;
-use crate::bridge::Notice;
 use crate::cli::{Common, Resume};
 use crate::config::Presence;
 use crate::domain::Interaction;
 use crate::runtime as conductor;
-use crate::session::replay;
+use crate::session::SessionId;
 use crate::ui::UiOptions;
+use crate::ui::pick::{Chosen, Picker};
 
 /// Opens the screen.
 pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<Exit, Stop> {
@@ -22,7 +23,8 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
             "the screen needs a terminal. Without one, use a command: exec, tools, call, servers, check.",
         ));
     }
-    let history = sessions::resumed(resume)?;
+    // A conversation that cannot be had is said before anything is started.
+    let sought = sessions::sought(resume)?;
     runtime()?.block_on(async {
         let mut launch = Launch::prepare(common, Interaction::Interactive)?;
         if launch.setup.config.model.is_none() && launch.presence != Presence::Given {
@@ -31,20 +33,32 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
                 first::Way::End(exit) => return Ok(exit),
             }
         }
-        let earlier =
-            history.as_ref().map(|(_, history)| replay::notices(history)).unwrap_or_default();
-        (launch.setup.session, launch.setup.resume) =
-            history.map(|(id, history)| (id, history.messages())).unzip();
-        show(launch, prompt, earlier).await
+        launch.setup.resume = match sought {
+            Sought::New => None,
+            Sought::This(id) => Some(sessions::opened(&id)?),
+            Sought::Asked => match chosen(&launch).await? {
+                Some(id) => Some(sessions::opened(&id)?),
+                None => return Ok(Exit::Done),
+            },
+        };
+        show(launch, prompt).await
     })
 }
 
-async fn show(
-    mut launch: Launch,
-    prompt: Option<String>,
-    history: Vec<Notice>,
-) -> Result<Exit, Stop> {
-    let options = UiOptions { history, ..options(&launch) };
+/// Lets the user choose a conversation; `None` when none is.
+async fn chosen(launch: &Launch) -> Result<Option<SessionId>, Stop> {
+    let picker = Picker::sessions(&sessions::offered()?);
+    let chosen = app::pick(&options(launch), picker)
+        .await
+        .map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
+    Ok(match chosen {
+        Some(Chosen::Session(id)) => Some(id),
+        Some(Chosen::Message(_)) | None => None,
+    })
+}
+
+async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
+    let options = options(&launch);
     let services = launch.accompaniment();
     let ended = Launch::accompany(services, async {
         let handle = conductor::start(launch.setup);

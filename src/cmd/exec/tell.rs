@@ -139,7 +139,10 @@ impl Teller {
             | Notice::CatalogChanged { .. }
             | Notice::Inquired { .. }
             | Notice::ContextChanged { .. }
-            | Notice::SessionStarted { .. } => {}
+            | Notice::SessionStarted { .. }
+            | Notice::Resumed { .. }
+            | Notice::Sessions { .. }
+            | Notice::Refused { .. } => {}
         }
         said
     }
