@@ -252,7 +252,7 @@ pub enum Notice {
     /// The conversation that was just started goes on with an earlier one.
     Resumed {
         /// What was said in it, as it was told then.
-        history: Arc<[Notice]>,
+        history: Arc<[Self]>,
         /// What the user should know about going on. May quote outside text.
         remarks: Vec<String>,
         /// A message to be changed and sent anew.

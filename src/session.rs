@@ -62,10 +62,11 @@ impl Header {
 /// The time that an id tells.
 fn created(id: &SessionId) -> Option<String> {
     let (date, clock) = id.second().split_once('-')?;
-    let digits = |text: &str, length| {
-        (text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(())
-    };
-    (digits(date, 8)?, digits(clock, 6)?);
+    let digits =
+        |text: &str, length| text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !(digits(date, 8) && digits(clock, 6)) {
+        return None;
+    }
     let part = |text: &str, from: usize, to: usize| text.get(from..to).map(str::to_owned);
     Some(format!(
         "{}-{}-{}T{}:{}:{}Z",

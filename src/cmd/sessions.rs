@@ -91,7 +91,7 @@ fn delete(directory: &Path, ids: &[String], yes: bool) -> Result<String, Stop> {
     let mut said = String::new();
     for id in found {
         store::delete(directory, &id)?;
-        said.push_str(&format!("Deleted {id}.\n"));
+        said.extend(["Deleted ", id.as_str(), ".\n"]);
     }
     Ok(said)
 }

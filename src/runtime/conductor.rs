@@ -283,7 +283,9 @@ impl Conductor {
         self.outbox.push(started);
         let Resume { history, remarks, warnings, draft, .. } = earlier;
         self.outbox.push(Notice::Resumed { history: history.into(), remarks, draft });
-        warnings.into_iter().for_each(|warning| self.warn(warning));
+        for warning in warnings {
+            self.warn(warning);
+        }
     }
 
     fn heard_server(&mut self, event: Heard) {

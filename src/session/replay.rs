@@ -35,8 +35,10 @@ struct Replay<'a> {
     out: Vec<Notice>,
     turn: u64,
     begun: Option<UtcDateTime>,
-    /// A turn is open, and when it was last heard of.
-    open: Option<Option<UtcDateTime>>,
+    /// Whether a turn is open.
+    open: bool,
+    /// When something was last heard.
+    heard: Option<UtcDateTime>,
     /// What the model asked for, by the provider's id of the call.
     asked: HashMap<&'a str, &'a RequestedCall>,
 }
@@ -69,14 +71,12 @@ impl<'a> Replay<'a> {
                 self.out.push(Notice::CallChanged { call, state });
             }
             SessionEvent::TurnEnded { reason } => {
-                self.open = None;
+                self.open = false;
                 self.end(reason.clone(), at);
             }
             SessionEvent::Granted { .. } | SessionEvent::Resumed => {}
         }
-        if let Some(heard) = &mut self.open {
-            *heard = at.or(*heard);
-        }
+        self.heard = at.or(self.heard);
     }
 
     fn message(&mut self, message: &'a Message, at: Option<UtcDateTime>) {
@@ -85,7 +85,7 @@ impl<'a> Replay<'a> {
                 self.cut_off();
                 self.turn += 1;
                 self.begun = at;
-                self.open = Some(at);
+                self.open = true;
                 self.out.push(Notice::TurnStarted { turn: TurnId(self.turn), text: text.clone() });
             }
             Message::Assistant { text, reasoning, calls, .. } => {
@@ -148,8 +148,9 @@ impl<'a> Replay<'a> {
 
     /// A turn that has no end was cut off.
     fn cut_off(&mut self) {
-        if let Some(heard) = self.open.take() {
-            self.end(TurnEnd::Incomplete { reason: CUT_OFF.to_owned() }, heard);
+        if std::mem::take(&mut self.open) {
+            let reason = CUT_OFF.to_owned();
+            self.end(TurnEnd::Incomplete { reason }, self.heard);
         }
     }
 

@@ -41,7 +41,11 @@ fn form(value: &mut Value, secrets: &[&str]) {
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| form(item, secrets)),
+        Value::Array(items) => {
+            for item in items {
+                form(item, secrets);
+            }
+        }
         _ => {}
     }
 }
@@ -50,7 +54,9 @@ fn content(value: &mut Value, secrets: &[&str], names_too: bool) {
     match value {
         Value::String(text) => *text = redact::secrets(text, secrets),
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| content(item, secrets, names_too));
+            for item in items {
+                content(item, secrets, names_too);
+            }
         }
         Value::Object(members) => {
             let taken = std::mem::take(members);

@@ -107,7 +107,9 @@ impl Page {
                 if !text.is_empty() {
                     self.quote(text);
                 }
-                calls.iter().for_each(|call| self.asked(call));
+                for call in calls {
+                    self.asked(call);
+                }
             }
             // Those of calls come as steps of their own.
             Message::Result { .. } => {}

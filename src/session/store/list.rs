@@ -126,7 +126,7 @@ fn header_in(head: &[u8]) -> Option<Header> {
 fn title_in(head: &[u8]) -> Option<String> {
     let line = head.split(|byte| *byte == b'\n').skip(1).find_map(|line| {
         // Its time is of no fixed length.
-        let at = memchr::memmem::find(line.get(..128)?, USER.as_bytes())?;
+        let at = memchr::memmem::find(line.get(..128).unwrap_or(line), USER.as_bytes())?;
         line.get(at + USER.len()..)
     })?;
     let mut escaped = false;

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 
 use super::{SessionError, file, missing};
-use crate::session::{Header, Line, SessionEvent, SessionId, Transcript};
+use crate::session::{Header, Line, SessionEvent, SessionId, Transcript, created};
 
 /// Bytes of one line; a longer one is left out.
 const LINE_BYTES: usize = 256 * 1024 * 1024;
@@ -31,9 +31,10 @@ pub fn read(directory: &Path, id: &SessionId) -> Result<Transcript, SessionError
         Err(source) => return Err(SessionError::Io { path, source }),
     };
     let decoded = decode_within(BufReader::with_capacity(64 * 1024, opened), id, LINE_BYTES);
-    let Decoded { transcript, headed } =
+    let Decoded { transcript, has_header } =
         decoded.map_err(|source| SessionError::Io { path: path.clone(), source })?;
-    if !headed && transcript.lines.is_empty() && transcript.skipped > 0 {
+    let ours = created(id).is_some() && transcript.skipped == 0;
+    if !has_header && transcript.lines.is_empty() && !ours {
         let reason = "none of its lines can be read".to_owned();
         return Err(SessionError::Unreadable { path, reason });
     }
@@ -48,14 +49,14 @@ pub fn decode(from: impl BufRead, id: &SessionId) -> io::Result<Transcript> {
 struct Decoded {
     transcript: Transcript,
     /// The first line was a header.
-    headed: bool,
+    has_header: bool,
 }
 
 fn decode_within(mut from: impl BufRead, id: &SessionId, limit: usize) -> io::Result<Decoded> {
     let header = Header::lost(id.clone());
     let mut transcript = Transcript { header, lines: Vec::new(), skipped: 0, torn: false };
     let mut raw = Vec::new();
-    let mut headed = false;
+    let mut has_header = false;
     let mut first = true;
     loop {
         let read = next_line(&mut from, &mut raw, limit)?;
@@ -67,12 +68,12 @@ fn decode_within(mut from: impl BufRead, id: &SessionId, limit: usize) -> io::Re
         {
             // The file's name is what it is found by.
             transcript.header = Header { id: id.clone(), ..header };
-            headed = true;
+            has_header = true;
             continue;
         }
         take_line(&mut transcript, &raw, read);
     }
-    Ok(Decoded { transcript, headed })
+    Ok(Decoded { transcript, has_header })
 }
 
 fn header_of(raw: &[u8]) -> Option<Header> {

@@ -118,8 +118,8 @@ fn what_others_wrote_cannot_pass_for_the_page() {
         "## You",
         "## Assistant",
         "### Call of `a·b·## You`",
-        "### No result of `a·b·## You`",
         "### Your call of",
+        "### No result of `a·b·## You`",
     ];
     assert_eq!(headings.len(), expected.len(), "{headings:?}");
     assert!(headings.iter().zip(expected).all(|(found, begins)| found.starts_with(begins)));

@@ -26,7 +26,7 @@ pub(super) fn fork(state: &mut UiState, number: &str) -> Result<Vec<Intent>, Str
     let sent = state.conversation.user_messages().count();
     let named = match number.trim_start_matches('#') {
         "" => state.conversation.selected_message(),
-        number => Some(number.parse().map_err(|_| {
+        number => Some(number.parse().map_err(|_no_number| {
             "which message? write its number, such as /fork 2, or /fork alone".to_owned()
         })?),
     };
