@@ -9,7 +9,7 @@ use std::time::Duration;
 use mini_me_tui::audit;
 use mini_me_tui::bridge::{Notice, Op, Target};
 use mini_me_tui::config::{
-    Config, McpConfig, ModelConfig, Protocol, ProviderKind, RefusedServer, ServerConfig, UiConfig,
+    Config, McpConfig, ModelConfig, ProviderKind, RefusedServer, ServerConfig, UiConfig,
 };
 use mini_me_tui::domain::{
     Answer, Approval, CallState, Catalog, Message, Mode, Outcome, ServerState, ToolId, TurnEnd,
@@ -210,20 +210,7 @@ fn model(url: &str) -> ModelConfig {
 }
 
 fn server(name: &str, url: &str) -> ServerConfig {
-    ServerConfig {
-        name: name.into(),
-        url: url.parse().unwrap(),
-        auth: None,
-        permissions: None,
-        tools: None,
-        exclude_tools: Vec::new(),
-        rules: Vec::new(),
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: None,
-    }
+    ServerConfig::new(name.into(), url.parse().unwrap())
 }
 
 fn setup(model_url: Option<&str>, servers: Vec<ServerConfig>) -> Setup {
