@@ -17,6 +17,9 @@ pub struct Cli {
     /// Which conversation to go on with.
     #[command(flatten)]
     pub resume: Resume,
+    /// Plain lines instead of the full screen, for screen readers; `ACCESSIBLE=1` does the same
+    #[arg(long)]
+    pub linear: bool,
     /// Message that is sent once all servers have been asked for their tools
     pub prompt: Option<String>,
     /// What to do without a screen.

@@ -3,6 +3,7 @@
 mod first;
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 use super::launch::Launch;
 use super::{Exit, Stop, output, runtime, sessions};
@@ -11,12 +12,32 @@ use crate::bridge::Notice;
 use crate::cli::{Common, Resume};
 use crate::config::Presence;
 use crate::domain::Interaction;
+use crate::linear;
 use crate::runtime as conductor;
 use crate::session::replay;
 use crate::ui::UiOptions;
 
-/// Opens the screen.
-pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<Exit, Stop> {
+/// How the program shows itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// The full screen.
+    Screen,
+    /// Plain lines.
+    Linear,
+}
+
+/// Whether the environment asks for plain lines.
+pub fn accessible() -> bool {
+    std::env::var_os("ACCESSIBLE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Opens the screen, or talks in plain lines.
+pub fn run(
+    common: &Common,
+    resume: &Resume,
+    prompt: Option<String>,
+    face: Face,
+) -> Result<Exit, Stop> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Stop::usage(
             "the screen needs a terminal. Without one, use a command: exec, tools, call, servers, check.",
@@ -26,6 +47,11 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
     runtime()?.block_on(async {
         let mut launch = Launch::prepare(common, Interaction::Interactive)?;
         if launch.setup.config.model.is_none() && launch.presence != Presence::Given {
+            if face == Face::Linear {
+                return Err(Stop::usage(
+                    "no model is configured. `mini-me-tui config init` writes a starter file; --demo needs none.",
+                ));
+            }
             match first::choose(common, &options(&launch), launch).await? {
                 first::Way::On(chosen) => launch = *chosen,
                 first::Way::End(exit) => return Ok(exit),
@@ -35,8 +61,34 @@ pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<E
             history.as_ref().map(|(_, history)| replay::notices(history)).unwrap_or_default();
         (launch.setup.session, launch.setup.resume) =
             history.map(|(id, history)| (id, history.messages())).unzip();
-        show(launch, prompt, earlier).await
+        match face {
+            Face::Screen => show(launch, prompt, earlier).await,
+            Face::Linear => talk(launch, prompt, earlier).await,
+        }
     })
+}
+
+async fn talk(
+    mut launch: Launch,
+    prompt: Option<String>,
+    history: Vec<Notice>,
+) -> Result<Exit, Stop> {
+    let model = options(&launch).model;
+    let options = linear::Options { history, prompt, model };
+    let services = launch.accompaniment();
+    let outcome = Launch::accompany(services, async {
+        linear::run(options, conductor::start(launch.setup)).await
+    })
+    .await?;
+    Ok(farewell(outcome.transcript, outcome.signal))
+}
+
+/// Names the transcript. It appears with its first line, and not at all where it cannot be written.
+fn farewell(transcript: Option<PathBuf>, signal: Option<i32>) -> Exit {
+    if let Some(transcript) = transcript.filter(|file| file.exists()) {
+        output::note(&format!("Transcript: {}", transcript.display()));
+    }
+    signal.map_or(Exit::Done, Exit::Signal)
 }
 
 async fn show(
@@ -52,11 +104,7 @@ async fn show(
     })
     .await;
     let outcome = ended.map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
-    // It appears with its first line, and not at all where it cannot be written.
-    if let Some(transcript) = outcome.transcript.filter(|file| file.exists()) {
-        output::note(&format!("Transcript: {}", transcript.display()));
-    }
-    Ok(outcome.signal.map_or(Exit::Done, Exit::Signal))
+    Ok(farewell(outcome.transcript, outcome.signal))
 }
 
 fn options(launch: &Launch) -> UiOptions {
