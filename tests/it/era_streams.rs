@@ -220,7 +220,7 @@ async fn a_subscription_that_ends_in_any_way_is_opened_anew_and_what_was_missed_
 // U2, U3
 #[tokio::test]
 async fn news_before_the_acknowledgement_or_of_another_subscription_are_taken_and_told() {
-    let server = modern(|request, _| {
+    let server = modern(|_, _| {
         let of_another = json!({"_meta": {"io.modelcontextprotocol/subscriptionId": 99_999}});
         Reply::stream()
             .event(&told("prompts/list_changed", &json!({})))
