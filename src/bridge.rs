@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
-    ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
-    ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Answer, Approval, Call, CallId, CallState, Catalog, Changed, ContextParts, Elicitation,
+    ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question,
+    QuestionId, ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -207,6 +207,14 @@ pub enum Notice {
         inquiry: InquiryId,
         /// What was found, or why nothing.
         answer: Arc<Result<Found, InquiryFault>>,
+    },
+    /// What a server offers besides its tools has changed: what was found there by [`Op::Inquire`]
+    /// may no longer hold.
+    OffersChanged {
+        /// Which server.
+        server: ServerName,
+        /// What has changed.
+        what: Changed,
     },
     /// The size of the next request changed.
     ContextChanged {

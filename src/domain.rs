@@ -25,7 +25,8 @@ pub use elicitation::{
     Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
 };
 pub use inquiry::{
-    Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Listing,
+    Changed, Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId,
+    Listing,
 };
 pub use name::{ModelName, ServerName, ToolId, ToolName};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptText};

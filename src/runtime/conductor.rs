@@ -243,6 +243,9 @@ impl Conductor {
                     self.outbox.push(Notice::ElicitationClosed { elicitation, why });
                 }
             }
+            Report::Changed(server, what) => {
+                self.outbox.push(Notice::OffersChanged { server, what });
+            }
             Report::Nothing => {}
         }
     }

@@ -124,6 +124,7 @@ impl Conversation {
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::Inquired { .. }
+            | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true

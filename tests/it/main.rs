@@ -16,6 +16,8 @@ mod commands;
 mod era_legacy;
 mod era_memory;
 mod era_modern;
+mod era_states;
+mod era_streams;
 mod frames;
 mod inquiries;
 mod layers;

@@ -138,6 +138,7 @@ impl Teller {
             | Notice::ElicitationClosed { .. }
             | Notice::CatalogChanged { .. }
             | Notice::Inquired { .. }
+            | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. }
             | Notice::SessionStarted { .. } => {}
         }

@@ -77,7 +77,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::CallChanged { call, .. } => {
             state.running.insert(call.id, call.tool.clone());
         }
-        Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
+        Notice::CallRefused { .. } | Notice::Inquired { .. } | Notice::OffersChanged { .. } => {}
     }
     Vec::new()
 }
