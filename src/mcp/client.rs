@@ -149,9 +149,9 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, cancel, reply } => {
+            Command::Call { call, tool, arguments, cancel, reply, trace } => {
                 self.wake();
-                let request = Request { call, tool, arguments, cancel, reply };
+                let request = Request { call, tool, arguments, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {
