@@ -6,23 +6,21 @@
 //! [`CAPTURE`] asks for it; credentials are in no span whatever is set. A collector that cannot be
 //! reached costs the spans, never the run: they are sent in the background from a bounded queue.
 
+#[cfg(not(feature = "telemetry"))]
+mod absent;
 #[cfg(feature = "telemetry")]
 mod export;
 #[cfg(feature = "telemetry")]
 mod recorder;
 #[cfg(feature = "telemetry")]
 mod words;
-#[cfg(not(feature = "telemetry"))]
-mod absent;
 
 use std::ffi::OsString;
 use std::pin::Pin;
 
 use crate::config::ModelConfig;
 use crate::domain::model::{ModelEvent, ModelRequest, ProviderError};
-use crate::domain::{
-    Call, CallId, Outcome, Source, TraceContext, TurnEnd, TurnId, Usage, Warning,
-};
+use crate::domain::{Call, CallId, Outcome, Source, TraceContext, TurnEnd, TurnId, Usage, Warning};
 
 #[cfg(not(feature = "telemetry"))]
 use absent::{Recorder, begin};
@@ -78,10 +76,8 @@ impl Settings {
             return Err(Box::new(off(&what, advice)));
         }
         let parent = read("TRACEPARENT").filter(|text| is_traceparent(text));
-        let parent = parent.map(|parent| TraceContext {
-            parent,
-            state: read("TRACESTATE").unwrap_or_default(),
-        });
+        let parent = parent
+            .map(|parent| TraceContext { parent, state: read("TRACESTATE").unwrap_or_default() });
         Ok(Some(Self { content: is_true(CAPTURE), parent }))
     }
 }

@@ -64,6 +64,9 @@ pub enum DeniedBy {
     Headless {
         /// The `--allow` rule that would allow it.
         rule: String,
+        /// Why it would ask: the rule or mode that decided.
+        #[serde(default)]
+        why: String,
     },
 }
 

@@ -43,9 +43,8 @@ struct Asking {
 pub(super) fn begin(settings: &Settings) -> Result<(Recorder, Export), Box<Warning>> {
     let (provider, export) = export::begin()?;
     let outside = settings.parent.as_ref().and_then(remote);
-    let outside = outside.map_or_else(Context::new, |parent| {
-        Context::new().with_remote_span_context(parent)
-    });
+    let outside =
+        outside.map_or_else(Context::new, |parent| Context::new().with_remote_span_context(parent));
     let recorder = Recorder {
         tracer: provider.tracer(AGENT),
         content: settings.content,

@@ -31,10 +31,9 @@ pub(super) fn provider(model: &ModelConfig) -> &'static str {
     match model.provider {
         ProviderKind::Anthropic => "anthropic",
         ProviderKind::Demo => "mini_me.demo",
-        ProviderKind::OpenAi => PROVIDERS
-            .iter()
-            .find(|(end, _)| is_at(end))
-            .map_or("openai", |(_, word)| *word),
+        ProviderKind::OpenAi => {
+            PROVIDERS.iter().find(|(end, _)| is_at(end)).map_or("openai", |(_, word)| *word)
+        }
     }
 }
 
