@@ -181,10 +181,14 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct Exec {
     /// The message; `-` reads it from standard input
-    pub prompt: String,
+    #[arg(required_unless_present = "json_schema")]
+    pub prompt: Option<String>,
     /// Print one event per line as JSON
     #[arg(long)]
     pub json: bool,
+    /// Print the JSON Schema of the events of --json, and do nothing else
+    #[arg(long)]
+    pub json_schema: bool,
     /// Allow calls that this matches: `server/tool` in original names, `*` allowed
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
@@ -390,7 +394,7 @@ mod tests {
     fn rules_can_be_repeated() {
         let words = ["exec", "-", "--allow", "a/*", "--allow", "b/*", "--deny", "b/x"];
         let Some(Command::Exec(exec)) = parse(&words).unwrap().command else { panic!() };
-        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_str()), (2, 1, "-"));
+        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_deref()), (2, 1, Some("-")));
     }
 
     #[test]

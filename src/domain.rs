@@ -19,7 +19,9 @@ pub mod turn;
 pub mod warning;
 
 pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
-pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
+pub use call::{
+    Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput, TraceContext,
+};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
 pub use elicitation::{
     Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,

@@ -24,6 +24,7 @@ use crate::domain::{Answering, Catalog, Message, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::session::SessionId;
+use crate::telemetry;
 
 /// Everything the runtime starts from.
 #[derive(Debug, Clone)]
@@ -51,6 +52,8 @@ pub struct Setup {
     pub session: Option<SessionId>,
     /// Whether the conversation is written to a session file; a single call is none.
     pub conversation: bool,
+    /// What traces are asked for; `None` for none.
+    pub telemetry: Option<telemetry::Settings>,
 }
 
 impl Setup {
@@ -72,6 +75,7 @@ impl Setup {
             resume: None,
             session: None,
             conversation: true,
+            telemetry: None,
         }
     }
 }

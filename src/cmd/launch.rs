@@ -17,6 +17,7 @@ use crate::domain::{Interaction, Source, Warning};
 use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
 use crate::runtime::Setup;
+use crate::telemetry;
 
 /// Everything a face needs to start.
 #[derive(Debug)]
@@ -56,6 +57,10 @@ impl Launch {
             return Err(Stop::usage("this build has no demo; build it with the feature `demo`."));
         }
         setup.warnings.extend(apply(common, &mut config)?);
+        match telemetry::Settings::from_env(&variable) {
+            Ok(asked) => setup.telemetry = asked,
+            Err(warning) => setup.warnings.push(*warning),
+        }
         setup.config = config;
         let log = start_log(common, &mut setup);
         Ok(Self {

@@ -29,6 +29,7 @@ use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
 use crate::store::{self, StoreError};
+use crate::telemetry::{Settings, Spans};
 
 /// Room for outcomes of calls and news of the program's own tasks.
 const INSIDE: usize = 64;
@@ -56,6 +57,7 @@ struct Conductor {
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
     completing: CancellationToken,
+    spans: Spans,
     /// Open questions of servers.
     asked_by: HashMap<ElicitationId, ServerName>,
     ending: bool,
@@ -87,6 +89,7 @@ pub(super) fn start(
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
     let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
     let agent = beginning::agent(&setup, &rules);
+    let spans = spans(setup.telemetry.as_ref(), &tasks, &mut warnings);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
     let records = Records::new(&setup, &tasks, inside.clone());
@@ -104,6 +107,7 @@ pub(super) fn start(
         model: None,
         calls: HashMap::new(),
         completing: CancellationToken::new(),
+        spans,
         asked_by: HashMap::new(),
         ending: false,
     };
@@ -117,13 +121,35 @@ pub(super) fn start(
     catalog
 }
 
+/// Begins to record spans, where that is asked for.
+fn spans(settings: Option<&Settings>, tasks: &Tasks, warnings: &mut Vec<Warning>) -> Spans {
+    match settings.map(Spans::begin) {
+        None => Spans::default(),
+        Some(Ok((spans, export))) => {
+            tasks.spawn("spans", until(tasks.quit().clone(), export));
+            spans
+        }
+        Some(Err(warning)) => {
+            warnings.push(*warning);
+            Spans::default()
+        }
+    }
+}
+
 impl Conductor {
     fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
-        let started = self.records.begin(resumed);
-        self.outbox.push(started);
+        self.begin_session(resumed);
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
+    }
+
+    fn begin_session(&mut self, taken_over: &[crate::domain::Message]) {
+        let started = self.records.begin(taken_over);
+        if let Notice::SessionStarted { id, .. } = &started {
+            self.spans.session(id);
+        }
+        self.outbox.push(started);
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
@@ -205,8 +231,7 @@ impl Conductor {
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
-                let started = self.records.begin(&[]);
-                self.outbox.push(started);
+                self.begin_session(&[]);
             }
             Op::Quit => {}
         }
@@ -216,6 +241,7 @@ impl Conductor {
         match news {
             Inside::CallDone { call, outcome } => {
                 self.calls.remove(&call);
+                self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
             Inside::Window(window) => {
@@ -262,8 +288,14 @@ impl Conductor {
 
     fn heard_model(&mut self, report: ModelReport) {
         match report {
-            ModelReport::Said { turn, event } => self.drive(Event::Model { turn, event }),
-            ModelReport::Failed { turn, error } => self.drive(Event::ModelFailed { turn, error }),
+            ModelReport::Said { turn, event } => {
+                self.spans.model_said(turn, &event);
+                self.drive(Event::Model { turn, event });
+            }
+            ModelReport::Failed { turn, error } => {
+                self.spans.model_failed(turn, &error);
+                self.drive(Event::ModelFailed { turn, error });
+            }
         }
     }
 
@@ -325,9 +357,20 @@ impl Conductor {
             Effect::Remember { server, rule } => self.remember(server, rule),
             Effect::Audit(record) => self.records.audit(&record),
             Effect::Save(event) => self.records.save(event),
-            Effect::Tell(notice) => self.outbox.push(notice),
+            Effect::Tell(notice) => self.tell(notice),
         }
         None
+    }
+
+    fn tell(&mut self, notice: Notice) {
+        match &notice {
+            Notice::TurnStarted { turn, text } => self.spans.turn_started(*turn, text),
+            Notice::TurnEnded { turn, reason, usage, .. } => {
+                self.spans.turn_ended(*turn, reason, usage);
+            }
+            _ => {}
+        }
+        self.outbox.push(notice);
     }
 
     fn ask_model(&mut self, turn: TurnId, request: ModelRequest) -> Option<Event> {
@@ -342,6 +385,7 @@ impl Conductor {
             let asking = work::ask_window(provider.clone(), self.inside.clone());
             self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
         }
+        self.spans.model_asked(turn, provider.config(), &request);
         let cancel = self.tasks.quit().child_token();
         self.model = Some((turn, cancel.clone()));
         let asking = work::ask_model(provider, turn, request, self.reports.clone(), cancel);
@@ -350,6 +394,7 @@ impl Conductor {
     }
 
     fn stop_model(&mut self, turn: TurnId) {
+        self.spans.model_stopped(turn);
         if let Some((_, cancel)) = self.model.take_if(|(asked, _)| *asked == turn) {
             cancel.cancel();
         }
@@ -359,8 +404,9 @@ impl Conductor {
         let cancel = self.tasks.quit().child_token();
         self.calls.insert(call.id, cancel.clone());
         self.hub.allowed(&call.tool);
+        let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, cancel, self.inside.clone());
+        let carrying = work::carry(commands, call, trace, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
     }
 
@@ -410,8 +456,9 @@ impl Conductor {
         if let Some((_, cancel)) = self.model.take() {
             cancel.cancel();
         }
-        let Self { tasks, mut outbox, records, inside, reports, hub, .. } = self;
-        drop((records, inside, reports, hub));
+        let Self { tasks, mut outbox, records, inside, reports, hub, spans, .. } = self;
+        // Spans that are still open end here, and are sent with the rest.
+        drop((records, inside, reports, hub, spans));
         tokio::select! {
             ended = tasks.wait(ENDING) => {
                 if !ended {
