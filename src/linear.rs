@@ -30,8 +30,6 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// What the face begins with.
 #[derive(Debug, Default)]
 pub struct Options {
-    /// A resumed conversation.
-    pub history: Vec<Notice>,
     /// Sent once discovery has settled.
     pub prompt: Option<String>,
     /// Name of the model; empty where none is configured.
@@ -55,7 +53,7 @@ pub struct Outcome {
 pub async fn run(options: Options, handle: Handle) -> io::Result<Outcome> {
     let mut signals = Signals::listen()?;
     let mut talk = Talk::new(handle.catalog.clone(), options.model);
-    output::print(&talk.opening(&options.history, options.prompt, Instant::now()))?;
+    output::print(&talk.opening(options.prompt))?;
     let mut face = Face {
         talk,
         lines: Lines::start(),

@@ -307,6 +307,7 @@ impl Agent {
         let took = now.saturating_duration_since(open.since);
         let outcome = Arc::new(outcome);
         let text = self.text_for_model(&open, &outcome);
+        let told = self.told_of(&open.call, &text);
         self.fill_slot(&open.call, &outcome, &text);
         if open.tool.is_some() {
             let what = AuditWhat::Outcome { outcome: outcome.word().to_owned(), took };
@@ -316,6 +317,7 @@ impl Agent {
             call: Arc::clone(&open.call),
             outcome: Arc::clone(&outcome),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            told,
         }));
         let state = CallState::Done { outcome, took, for_model: text };
         self.tell(Notice::CallChanged { call: open.call, state });

@@ -6,16 +6,17 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use super::launch::Launch;
-use super::{Exit, Stop, output, runtime, sessions};
+use super::sessions::{self, Sought};
+use super::{Exit, Stop, output, runtime};
 use crate::app;
-use crate::bridge::Notice;
 use crate::cli::{Common, Resume};
 use crate::config::Presence;
 use crate::domain::Interaction;
 use crate::linear;
 use crate::runtime as conductor;
-use crate::session::replay;
+use crate::session::SessionId;
 use crate::ui::UiOptions;
+use crate::ui::pick::{Chosen, Picker};
 
 /// How the program shows itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,8 @@ pub fn run(
             "the screen needs a terminal. Without one, use a command: exec, tools, call, servers, check.",
         ));
     }
-    let history = sessions::resumed(resume)?;
+    // A conversation that cannot be had is said before anything is started.
+    let sought = sessions::sought(resume)?;
     runtime()?.block_on(async {
         let mut launch = Launch::prepare(common, Interaction::Interactive)?;
         if launch.setup.config.model.is_none() && launch.presence != Presence::Given {
@@ -57,24 +59,24 @@ pub fn run(
                 first::Way::End(exit) => return Ok(exit),
             }
         }
-        let earlier =
-            history.as_ref().map(|(_, history)| replay::notices(history)).unwrap_or_default();
-        (launch.setup.session, launch.setup.resume) =
-            history.map(|(id, history)| (id, history.messages())).unzip();
+        launch.setup.resume = match sought {
+            Sought::New => None,
+            Sought::This(id) => Some(sessions::opened(&id)?),
+            Sought::Asked => match chosen(&launch).await? {
+                Some(id) => Some(sessions::opened(&id)?),
+                None => return Ok(Exit::Done),
+            },
+        };
         match face {
-            Face::Screen => show(launch, prompt, earlier).await,
-            Face::Linear => talk(launch, prompt, earlier).await,
+            Face::Screen => show(launch, prompt).await,
+            Face::Linear => talk(launch, prompt).await,
         }
     })
 }
 
-async fn talk(
-    mut launch: Launch,
-    prompt: Option<String>,
-    history: Vec<Notice>,
-) -> Result<Exit, Stop> {
+async fn talk(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
     let model = options(&launch).model;
-    let options = linear::Options { history, prompt, model };
+    let options = linear::Options { prompt, model };
     let services = launch.accompaniment();
     let outcome = Launch::accompany(services, async {
         linear::run(options, conductor::start(launch.setup)).await
@@ -91,12 +93,20 @@ fn farewell(transcript: Option<PathBuf>, signal: Option<i32>) -> Exit {
     signal.map_or(Exit::Done, Exit::Signal)
 }
 
-async fn show(
-    mut launch: Launch,
-    prompt: Option<String>,
-    history: Vec<Notice>,
-) -> Result<Exit, Stop> {
-    let options = UiOptions { history, ..options(&launch) };
+/// Lets the user choose a conversation; `None` when none is.
+async fn chosen(launch: &Launch) -> Result<Option<SessionId>, Stop> {
+    let picker = Picker::sessions(&sessions::offered()?);
+    let chosen = app::pick(&options(launch), picker)
+        .await
+        .map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
+    Ok(match chosen {
+        Some(Chosen::Session(id)) => Some(id),
+        Some(Chosen::Message(_)) | None => None,
+    })
+}
+
+async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
+    let options = options(&launch);
     let services = launch.accompaniment();
     let ended = Launch::accompany(services, async {
         let handle = conductor::start(launch.setup);

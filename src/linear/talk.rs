@@ -98,32 +98,32 @@ impl Talk {
         self.transcript.as_ref()
     }
 
-    /// What is said first. Of an earlier conversation, only its last turn is said again.
-    pub(super) fn opening(
-        &mut self,
-        history: &[Notice],
-        prompt: Option<String>,
-        now: Instant,
-    ) -> String {
+    /// What is said first.
+    pub(super) fn opening(&mut self, prompt: Option<String>) -> String {
         let mut said = String::from("mini-me-tui in plain lines. /help says what can be typed.\n");
-        let begins = |notice: &Notice| matches!(notice, Notice::TurnStarted { .. });
-        let turns = history.iter().filter(|notice| begins(notice)).count();
-        if let Some(last) = history.iter().rposition(begins) {
-            said.extend([format!("This conversation has {turns} earlier turns. The last one:\n")]);
-            for notice in history.iter().skip(last) {
-                if let Notice::TurnStarted { text, .. } = notice {
-                    said.extend([format!("You: {}\n", text::block(text))]);
-                }
-                said.push_str(&self.hear(notice, now).said);
-            }
-        }
-        self.turn = None;
         self.prompt = prompt.filter(|text| !text.trim().is_empty());
         if self.catalog.settled() {
             said.push_str(&self.settled());
         } else {
             said.push_str("Asking the servers for their tools.\n");
         }
+        said
+    }
+
+    /// Of an earlier conversation only the last turn is said again.
+    fn resumed(&mut self, history: &[Notice], remarks: &[String], now: Instant) -> String {
+        let begins = |notice: &Notice| matches!(notice, Notice::TurnStarted { .. });
+        let turns = history.iter().filter(|notice| begins(notice)).count();
+        let mut said = format!("This conversation goes on; it has {turns} earlier turns.\n");
+        let last = history.iter().rposition(begins).unwrap_or(history.len());
+        for notice in history.iter().skip(last) {
+            if let Notice::TurnStarted { text, .. } = notice {
+                said.extend([format!("The last one. You: {}\n", text::block(text))]);
+            }
+            said.push_str(&self.hear(notice, now).said);
+        }
+        self.turn = None;
+        said.extend(remarks.iter().map(|remark| format!("{}\n", text::line(remark))));
         said
     }
 
@@ -198,9 +198,15 @@ impl Talk {
                 self.transcript.clone_from(path);
                 Step::default()
             }
-            Notice::Reasoning { .. } | Notice::Inquired { .. } | Notice::ContextChanged { .. } => {
-                Step::default()
+            Notice::Resumed { history, remarks, .. } => {
+                Step::said(self.resumed(history, remarks, now))
             }
+            Notice::Refused { reason } => Step::said(format!("{}\n", text::line(reason))),
+            Notice::Reasoning { .. }
+            | Notice::Inquired { .. }
+            | Notice::OffersChanged { .. }
+            | Notice::Sessions { .. }
+            | Notice::ContextChanged { .. } => Step::default(),
         }
     }
 

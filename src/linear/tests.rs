@@ -21,7 +21,7 @@ impl Scene {
     fn new() -> Self {
         let now = Instant::now();
         let mut talk = Talk::new(catalog(), "m".to_owned());
-        drop(talk.opening(&[], None, now));
+        drop(talk.opening(None));
         Self { talk, now }
     }
 

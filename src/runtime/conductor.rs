@@ -13,11 +13,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
 use super::hub::{Heard, Hub, Report};
+use super::past::{self, Resume, Wanted};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::work::{self, Inside, ModelReport};
 use super::{Setup, beginning, spec};
-use crate::agent::{Agent, Effect, Event};
+use crate::agent::{Agent, Effect, Event, Grants};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
@@ -111,7 +112,7 @@ pub(super) fn start(
         asked_by: HashMap::new(),
         ending: false,
     };
-    let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
+    let catalog = conductor.begin(setup.resume);
     // Its own set of tasks: the conductor waits for the others at the end.
     let (outer, _) = Tasks::new();
     outer.spawn("conductor", async move {
@@ -137,19 +138,14 @@ fn spans(settings: Option<&Settings>, tasks: &Tasks, warnings: &mut Vec<Warning>
 }
 
 impl Conductor {
-    fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
-        self.begin_session(resumed);
+    fn begin(&mut self, earlier: Option<Resume>) -> Arc<Catalog> {
+        match earlier {
+            Some(earlier) => self.announce(earlier),
+            None => self.begin_session(),
+        }
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
-    }
-
-    fn begin_session(&mut self, taken_over: &[crate::domain::Message]) {
-        let started = self.records.begin(taken_over);
-        if let Notice::SessionStarted { id, .. } = &started {
-            self.spans.session(id);
-        }
-        self.outbox.push(started);
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
@@ -231,7 +227,17 @@ impl Conductor {
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
-                self.begin_session(&[]);
+                self.begin_session();
+            }
+            Op::ListSessions => self.look(Wanted::List),
+            Op::Resume { id } => {
+                let current = self.records.id().map(ToString::to_string).unwrap_or_default();
+                self.look(Wanted::Resume { id, current });
+            }
+            Op::Fork { before } => {
+                if let Some(id) = self.records.id().cloned() {
+                    self.look(Wanted::Fork { id, before });
+                }
             }
             Op::Quit => {}
         }
@@ -252,6 +258,60 @@ impl Conductor {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
             Inside::Warned(warning) => self.warn(warning),
+            Inside::Sessions(found) => {
+                self.outbox.push(Notice::Sessions { found: Arc::new(found) });
+            }
+            Inside::Reopened(earlier, grants) => self.go_on(*earlier, grants),
+            Inside::Refused(reason) => self.outbox.push(Notice::Refused { reason }),
+        }
+    }
+
+    /// Looks at the sessions on disk, away from the loop.
+    fn look(&mut self, wanted: Wanted) {
+        let Some(directory) = self.records.directory() else {
+            let reason = "conversations are not kept on this machine: there is no home directory";
+            return self.outbox.push(Notice::Refused { reason: reason.to_owned() });
+        };
+        let waits_for = match &wanted {
+            Wanted::List | Wanted::Fork { .. } => self.records.written(),
+            Wanted::Resume { .. } => self.records.let_go(),
+        };
+        let inside = self.inside.clone();
+        self.tasks.spawn("reading sessions", async move {
+            let found = past::look(directory, wanted, waits_for).await;
+            drop(inside.send(found).await);
+        });
+    }
+
+    /// Leaves this conversation for another.
+    fn go_on(&mut self, earlier: Resume, grants: Grants) {
+        let past = Box::new(earlier.past.clone());
+        self.drive(Event::Resumed { past, grants });
+        // The catalog's marks follow what is allowed.
+        self.hub.permissions_changed();
+        self.announce(earlier);
+    }
+
+    fn begin_session(&mut self) {
+        let started = self.records.begin();
+        self.session_started(started);
+    }
+
+    fn session_started(&mut self, started: Notice) {
+        if let Notice::SessionStarted { id, .. } = &started {
+            self.spans.session(id);
+        }
+        self.outbox.push(started);
+    }
+
+    /// Tells that an earlier conversation is gone on with, and what of it.
+    fn announce(&mut self, earlier: Resume) {
+        let started = self.records.go_on(&earlier);
+        self.session_started(started);
+        let Resume { history, remarks, warnings, draft, .. } = earlier;
+        self.outbox.push(Notice::Resumed { history: history.into(), remarks, draft });
+        for warning in warnings {
+            self.warn(warning);
         }
     }
 

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::Resume;
+use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
-    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
-    TraceContext, TurnId, Warning,
+    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
+    SessionSummary, Source, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -38,6 +40,12 @@ pub(super) enum Inside {
     },
     /// Something could not be written.
     Warned(Warning),
+    /// The sessions on disk.
+    Sessions(Result<Vec<SessionSummary>, String>),
+    /// A session was opened to go on with.
+    Reopened(Box<Resume>, Grants),
+    /// What the user asked for cannot be done.
+    Refused(String),
 }
 
 /// News of a request to the model.

@@ -169,7 +169,10 @@ impl Teller {
             | Notice::Inquired { .. }
             | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. }
-            | Notice::SessionStarted { .. } => {}
+            | Notice::SessionStarted { .. }
+            | Notice::Resumed { .. }
+            | Notice::Sessions { .. }
+            | Notice::Refused { .. } => {}
         }
         said
     }
