@@ -8,16 +8,23 @@
 //! [`Agent::handle`] is the only way in. What it leaves to others: carrying requests, running
 //! calls, writing files, showing notices.
 
+mod builtin;
 mod calls;
 mod context;
 mod effect;
 mod event;
+mod find;
 mod kept;
+mod mark;
+mod offers;
 mod phase;
 mod prompt;
+mod queue;
 mod repeat;
 mod results;
 mod reviews;
+mod room;
+mod search;
 mod summary;
 mod turns;
 
@@ -32,13 +39,14 @@ use calls::{Consent, OpenCall};
 use context::Conversation;
 pub use effect::{AuditRecord, AuditWhat, Effect, SessionEvent};
 pub use event::Event;
-use kept::Kept;
+use kept::{Kept, Whole};
 use phase::Turn;
 pub use prompt::SYSTEM;
 
 use crate::bridge::Notice;
+use crate::config::ToolSearchMode;
 use crate::domain::{
-    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
+    Call, CallId, Catalog, ContextParts, Interaction, Message, Outcome, QuestionId, TurnId, Warning,
 };
 use crate::permission::Policy;
 
@@ -61,6 +69,8 @@ pub struct AgentConfig {
     pub temperature: Option<f64>,
     /// The model's window in tokens; `None` where not known.
     pub window: Option<u64>,
+    /// Whether the model searches for tools.
+    pub tool_search: ToolSearchMode,
 }
 
 impl AgentConfig {
@@ -75,6 +85,7 @@ impl AgentConfig {
             max_output_tokens: None,
             temperature: None,
             window: None,
+            tool_search: ToolSearchMode::Auto,
         }
     }
 }
@@ -92,6 +103,8 @@ pub struct Agent {
     open: BTreeMap<CallId, OpenCall>,
     ids: Ids,
     told_parts: Option<ContextParts>,
+    /// What was said of the price of all tools: whether it is too high, whether they are searched for.
+    told_budget: (bool, bool),
     out: Vec<Effect>,
 }
 
@@ -124,7 +137,7 @@ impl Agent {
     /// An agent with an empty conversation and no tools yet.
     pub fn new(config: AgentConfig, policy: Policy) -> Self {
         Self {
-            conversation: Conversation::new(config.window),
+            conversation: Conversation::new(&config),
             config,
             policy,
             catalog: Arc::default(),
@@ -134,6 +147,7 @@ impl Agent {
             open: BTreeMap::new(),
             ids: Ids::default(),
             told_parts: None,
+            told_budget: (false, false),
             out: Vec::new(),
         }
     }
@@ -152,10 +166,28 @@ impl Agent {
         self
     }
 
+    /// Takes in the whole results of an earlier run, so that the model can read on in them.
+    #[must_use]
+    pub fn recall(mut self, results: &[(Arc<Call>, Arc<Outcome>)]) -> Self {
+        for (call, outcome) in results {
+            let (Outcome::Ok(output) | Outcome::ToolError(output)) = outcome.as_ref() else {
+                continue;
+            };
+            if let Some(text) =
+                results::flatten(output).filter(|_| call.tool.server.as_str() != builtin::SERVER)
+            {
+                let (id, tool) = (call.id, call.tool.clone());
+                self.kept.keep(Whole { id, tool, text: text.into() });
+                self.conversation.read_results();
+            }
+        }
+        self
+    }
+
     /// The model's window, once it is known.
     pub fn set_window(&mut self, window: Option<u64>) -> Vec<Effect> {
         self.config.window = window;
-        self.conversation.set_window(window);
+        self.conversation.set_window(window, &self.catalog, &self.config.system);
         self.finish_step()
     }
 
@@ -168,6 +200,7 @@ impl Agent {
     pub fn handle(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         match event {
             Event::Submitted { text } => self.submitted(text, now),
+            Event::TakenBack { at, text } => self.taken_back(at, &text),
             Event::CallDirect { tool, arguments, consent } => {
                 let consent = if consent { Consent::Given } else { Consent::Open };
                 self.call_direct(tool, arguments, consent, now);
@@ -198,21 +231,18 @@ impl Agent {
     }
 
     fn catalog_changed(&mut self, catalog: Arc<Catalog>) {
-        self.conversation.offer(&catalog, &self.config.system, self.kept.any());
+        self.conversation.change(&catalog, &self.config.system);
         self.catalog = catalog;
     }
 
     fn new_session(&mut self, now: Instant) {
-        if !self.queue.is_empty() {
-            self.queue.clear();
-            self.tell(Notice::Queued { texts: Vec::new() });
-        }
         // The first asks what runs to stop, the second does not wait for it.
         self.interrupted(now);
         self.interrupted(now);
         self.kept = Kept::default();
         self.conversation.clear();
-        self.conversation.offer(&self.catalog, &self.config.system, false);
+        self.conversation.describe(&self.catalog, &self.config.system);
+        self.told_budget = (false, false);
     }
 
     fn tell(&mut self, notice: Notice) {

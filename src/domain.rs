@@ -32,5 +32,5 @@ pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptText};
 pub use resource::{Resource, ResourcePart, ResourceTemplate};
 pub use server::{Era, ServerState, Stage};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
-pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};
+pub use turn::{ContextParts, Message, RequestedCall, ToolSearch, TurnEnd, TurnId, Usage};
 pub use warning::{Source, Warning};

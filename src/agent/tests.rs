@@ -2,6 +2,7 @@
 
 mod approvals;
 mod cancelling;
+mod queueing;
 mod rig;
 mod rounds;
 mod stories;

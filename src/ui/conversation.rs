@@ -119,7 +119,8 @@ impl Conversation {
             Notice::QuestionClosed { question } => {
                 self.question = self.question.filter(|open| open != question);
             }
-            Notice::Asked { .. }
+            Notice::TakenBack { .. }
+            | Notice::Asked { .. }
             | Notice::AskClosed { .. }
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }

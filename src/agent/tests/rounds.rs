@@ -123,30 +123,6 @@ fn an_answer_with_nothing_in_it_is_empty() {
 }
 
 #[test]
-fn messages_during_a_turn_wait_and_are_sent_when_it_ends() {
-    let mut rig = rig();
-    rig.does(submit("one"));
-    assert_eq!(rig.does(submit("two")), ["queued [\"two\"]"]);
-    assert_eq!(rig.does(submit("three")), ["queued [\"two\", \"three\"]"]);
-    rig.does(text(1, "x"));
-    let effects = rig.does(finish(1, Finish::Stop));
-    assert_eq!(effects, ["ended Done", "turn 2 starts: two", "ask model 2", "queued [\"three\"]"]);
-}
-
-#[test]
-fn what_waits_is_not_burnt_on_a_model_that_fails() {
-    let mut rig = rig();
-    rig.does(submit("one"));
-    rig.does(submit("two"));
-    let effects = rig.does(fails(1, ProviderErrorKind::Server));
-    assert_eq!(effects, ["ended Failed unreachable=false"]);
-    assert_eq!(
-        rig.does(submit("three")),
-        ["turn 2 starts: two", "ask model 2", "queued [\"three\"]"]
-    );
-}
-
-#[test]
 fn events_of_a_finished_turn_are_ignored() {
     let mut rig = rig();
     rig.does(submit("one"));
@@ -273,7 +249,8 @@ fn a_new_session_starts_empty() {
     rig.model_calls(vec![wants("k", "free_one", json!({}))]);
     rig.does(submit("waiting"));
     let effects = rig.does(Event::NewSession);
-    assert_eq!(effects, ["queued []", "stop 1", "1 cancelled", "ended Cancelled"]);
+    let expected = ["stop 1", "1 cancelled", "ended Cancelled", "queued []", "back [\"waiting\"]"];
+    assert_eq!(effects, expected);
     assert_eq!(roles(&rig.request(submit("fresh"))), ["user fresh"]);
 }
 
@@ -345,11 +322,21 @@ fn a_request_that_is_too_long_is_sent_once_more_with_old_results_shortened() {
             _ => None,
         })
         .collect();
-    assert!(lengths[..2].iter().all(|length| *length < 500), "{lengths:?}");
+    assert!(lengths[..2].iter().all(|length| *length < 700), "{lengths:?}");
     assert!(lengths[2..].iter().all(|length| *length > 5000), "{lengths:?}");
     assert!(request.tools.iter().any(|tool| tool.name.as_str() == "mini_me_read_result"));
-    let effects = rig.does(fails(1, ProviderErrorKind::TooLong));
-    assert_eq!(effects, ["ended Failed unreachable=false"]);
+    // Then the earlier rounds are summarised, and after that it is over.
+    let effects = rig.all(fails(1, ProviderErrorKind::TooLong));
+    let summary = effects.into_iter().find_map(|effect| match effect {
+        Effect::AskModel { request, .. } => Some(request),
+        _ => None,
+    });
+    assert!(summary.unwrap().system.starts_with("Summarise"));
+    rig.does(fails(1, ProviderErrorKind::Server));
+    for _ in 0..3 {
+        rig.does(fails(1, ProviderErrorKind::TooLong));
+    }
+    assert_eq!(rig.does(submit("again"))[0], "turn 2 starts: again");
 }
 
 #[test]

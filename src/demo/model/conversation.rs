@@ -183,6 +183,7 @@ fn continued(seen: &str, slice: &str, id: &str) -> Found {
         slice.find('{').and_then(|at| slice.get(at..)).and_then(|from| from.split_once('\n'));
     let Some((place, piece)) = lines else { return broken() };
     let Some(place) = object_at_start(place) else { return broken() };
+    let piece = unframed(piece);
     let more = place.get("hasMore").and_then(Value::as_bool).unwrap_or(false);
     let next = place.get("nextOffset").and_then(Value::as_u64).filter(|_| more);
     let whole = format!("{seen}{piece}");
@@ -191,6 +192,18 @@ fn continued(seen: &str, slice: &str, id: &str) -> Found {
         (None, Some(next)) => Found::Cut(Cut { text: whole, id: id.to_owned(), next }),
         (None, None) => broken(),
     }
+}
+
+/// What stands between the lines that mark a server's words: the first names a mark, and the last
+/// ends with it.
+fn unframed(text: &str) -> &str {
+    let body = text.split_once('\n').and_then(|(first, rest)| {
+        let (_, mark) = first.strip_prefix('[')?.rsplit_once("the mark ")?;
+        let mark = mark.split_once(|c: char| !c.is_ascii_alphanumeric())?.0;
+        let (body, end) = rest.rsplit_once('\n')?;
+        end.contains(mark).then_some(body)
+    });
+    body.unwrap_or(text)
 }
 
 /// The first whole JSON object in a text that may have words around it.

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::global;
+use super::{global, queue};
 use crate::bridge::{Op, Target};
 use crate::config::ThemeName;
 use crate::domain::{Catalog, ServerName, ToolId};
@@ -35,6 +35,7 @@ enum What {
     Tools,
     Warnings,
     Context,
+    Queue,
     Permissions,
     Reconnect,
     Enable,
@@ -65,6 +66,13 @@ pub const COMMANDS: &[Command] = &[
     command!("tools", ["servers"], "", Tools, "servers and tools in the side panel"),
     command!("warnings", [], "", Warnings, "all warnings with their advice"),
     command!("context", [], "", Context, "what the next request is made of, in tokens"),
+    command!(
+        "queue",
+        [],
+        "[edit 1, drop 1 or clear]",
+        Queue,
+        "messages that wait for the turn to end"
+    ),
     command!("permissions", [], "", Permissions, "what runs, what asks, what is denied"),
     command!("reconnect", [], "[server]", Reconnect, "connect a server again, or all that failed"),
     command!("enable", [], "server or tool", Enable, "switch a server or a tool on"),
@@ -131,6 +139,7 @@ pub(super) fn carry_out(
     match command.what {
         What::Help => global::open(state, Subject::Help(Place::Input)),
         What::Context => global::open(state, Subject::Context),
+        What::Queue => return queue::command(state, argument),
         What::Warnings => global::open(state, Subject::Warnings),
         What::Permissions => global::open(state, Subject::Permissions),
         What::Tools => global::show_panel(state, true),
