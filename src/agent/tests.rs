@@ -5,6 +5,7 @@ mod cancelling;
 mod queueing;
 mod rig;
 mod rounds;
+mod searching;
 mod stories;
 mod summing;
 mod told;
