@@ -9,3 +9,4 @@ mod searching;
 mod stories;
 mod summing;
 mod told;
+mod windows;

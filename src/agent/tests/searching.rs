@@ -178,8 +178,7 @@ fn servers_that_go_and_come_back_find_their_tools_in_the_same_place() {
     rig.does(Event::CatalogChanged { catalog: many(ServerState::Ready) });
     assert_eq!(offered(&looks_for(&mut rig, 1, "free_two")), all);
     // Also when meanwhile so few were left that nothing had to be searched for.
-    let failed =
-        ServerState::Failed { stage: crate::domain::Stage::Tcp, reason: "gone".into() };
+    let failed = ServerState::Failed { stage: crate::domain::Stage::Tcp, reason: "gone".into() };
     rig.does(Event::CatalogChanged { catalog: many(failed) });
     let told = last_result(&looks_for(&mut rig, 1, "free_two"));
     assert!(told.contains("All 3 tools are on offer"), "{told}");
