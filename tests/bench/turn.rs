@@ -17,9 +17,7 @@ use mini_me_tui::agent::{Agent, AgentConfig, Effect, Event};
 use mini_me_tui::config::ModelConfig;
 use mini_me_tui::config::model::ProviderKind;
 use mini_me_tui::domain::model::{Finish, ModelEvent, ModelRequest};
-use mini_me_tui::domain::{
-    CallId, Interaction, Message, Mode, RequestedCall, TurnId,
-};
+use mini_me_tui::domain::{CallId, Interaction, Message, Mode, RequestedCall, TurnId};
 use mini_me_tui::permission::Policy;
 use mini_me_tui::provider::openai::{self, Omit};
 use serde_json::json;
@@ -65,7 +63,12 @@ fn history(bytes: usize) -> Vec<Message> {
             text: text.as_str().into(),
             is_error: false,
         };
-        [Message::User { text: text.clone() }, said("", vec![call]), result, said(&text, Vec::new())]
+        [
+            Message::User { text: text.clone() },
+            said("", vec![call]),
+            result,
+            said(&text, Vec::new()),
+        ]
     };
     (0..turns).flat_map(turn).collect()
 }

@@ -66,13 +66,6 @@ pub const COMMANDS: &[Command] = &[
     command!("tools", ["servers"], "", Tools, "servers and tools in the side panel"),
     command!("warnings", [], "", Warnings, "all warnings with their advice"),
     command!("context", [], "", Context, "what the next request is made of, in tokens"),
-    command!(
-        "queue",
-        [],
-        "[edit 1, drop 1 or clear]",
-        Queue,
-        "messages that wait for the turn to end"
-    ),
     command!("permissions", [], "", Permissions, "what runs, what asks, what is denied"),
     command!("reconnect", [], "[server]", Reconnect, "connect a server again, or all that failed"),
     command!("enable", [], "server or tool", Enable, "switch a server or a tool on"),
@@ -82,6 +75,7 @@ pub const COMMANDS: &[Command] = &[
     command!("copy", [], "", Copy, "copy the selected item, or the last answer"),
     command!("model", [], "", Model, "which model answers"),
     command!("quit", ["exit", "q"], "", Quit, "leave"),
+    command!("queue", [], "[edit 1, drop 1, clear]", Queue, "messages that wait to be sent"),
 ];
 
 /// The commands that the draft may become: it is a slash and the beginning of a name.

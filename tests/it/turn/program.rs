@@ -2,7 +2,7 @@
 //! fit the model's window.
 
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use axum::body::{Body, to_bytes};
@@ -17,7 +17,6 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::process::Command;
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "MINI_ME_TEST_DEMO_KEY";
@@ -43,7 +42,7 @@ async fn run(home: &Path, words: &[&str], key: Option<&str>) -> String {
     if let Some(key) = key {
         command.env(KEY, key);
     }
-    let ran = command.output().await.unwrap();
+    let ran = tokio::task::spawn_blocking(move || command.output()).await.unwrap().unwrap();
     let (out, err) = (String::from_utf8(ran.stdout).unwrap(), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success(), "out: {out}\nerr: {err}");
     out
