@@ -384,3 +384,53 @@ fn an_answer_that_never_ends_is_stopped() {
     let short: Vec<String> = effects.iter().filter_map(in_short).collect();
     assert_eq!(short, ["text y", "stop model 1", "ended Incomplete"]);
 }
+
+/// Calls `free_one` and `free_two` in turn; the effects of the last outcome.
+fn in_turn(rig: &mut Rig, calls: std::ops::RangeInclusive<u64>) -> Vec<Vec<String>> {
+    let call = |n: u64| {
+        let name = if n % 2 == 1 { "free_one" } else { "free_two" };
+        rig.model_calls_again(1, vec![wants("k", name, json!({}))]);
+        rig.does(done(n, ok("same")))
+    };
+    calls.map(call).collect()
+}
+
+#[test]
+fn two_calls_that_follow_each_other_in_circles_are_asked_about() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    let effects = in_turn(&mut rig, 1..=6);
+    assert!(effects[..5].iter().all(|effects| effects[1] == "ask model 1"), "{effects:?}");
+    let asked =
+        "question 1: Repeated { tool: \"the circle of free/one, free/two\", times: 3 }".to_owned();
+    assert_eq!(effects[5][1], asked);
+    rig.does(decide(1, true));
+    let effects = in_turn(&mut rig, 7..=11);
+    assert!(effects.iter().all(|effects| effects[1] == "ask model 1"), "counting starts anew");
+}
+
+#[test]
+fn a_circle_in_which_one_result_changes_is_none() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    for call in 1..=12 {
+        let name = if call % 2 == 1 { "free_one" } else { "free_two" };
+        rig.model_calls_again(1, vec![wants("k", name, json!({}))]);
+        let result = if call % 2 == 1 { "same".to_owned() } else { format!("result {call}") };
+        assert_eq!(rig.does(done(call, ok(&result)))[1], "ask model 1");
+    }
+}
+
+#[test]
+fn the_same_round_of_two_calls_three_times_is_a_circle_too() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    let mut last = Vec::new();
+    for round in 0..3 {
+        let calls = ["free_one", "free_two"].map(|name| wants(name, name, json!({})));
+        rig.model_calls_again(1, calls.into());
+        rig.does(done(round * 2 + 1, ok("a")));
+        last = rig.does(done(round * 2 + 2, ok("b")));
+    }
+    assert!(last[1].starts_with("question 1: Repeated"), "{last:?}");
+}

@@ -34,12 +34,8 @@ pub(super) fn rows(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<
         |window| format!("of a window of {}", short(window)),
     );
     rows.push(Line::default());
-    let how = if parts.counted {
-        "by the endpoint's own count of an earlier request"
-    } else {
-        "estimated; the endpoint has not counted yet"
-    };
-    let total = format!("{} tokens in the next request, {window}; {how}.", short(parts.total()));
+    let how = if parts.counted { "by the endpoint's count" } else { "estimated" };
+    let total = format!("{} tokens in the next request ({how}), {window}.", short(parts.total()));
     rows.extend(wrapped(&total, columns, look.theme.text));
     rows.extend(tools(state, columns, look));
     rows
