@@ -25,6 +25,14 @@ pub enum Op {
         /// The message.
         text: String,
     },
+    /// Takes back a message that is queued; answered by [`Notice::TakenBack`], unless it was sent in
+    /// the meantime.
+    TakeBack {
+        /// Its place in the queue, from 0.
+        at: usize,
+        /// The message, as the face knows it.
+        text: String,
+    },
     /// The answer to an approval.
     Answer {
         /// Which call was asked about.
@@ -128,6 +136,12 @@ pub enum Notice {
     /// A message was queued until the turn ends, or the queue changed.
     Queued {
         /// The messages waiting, oldest first.
+        texts: Vec<String>,
+    },
+    /// Messages that waited are the user's again: taken back, or not sent because the turn before
+    /// them was cancelled or failed.
+    TakenBack {
+        /// The messages, oldest first.
         texts: Vec<String>,
     },
     /// Text of the model's answer.

@@ -389,6 +389,9 @@ pub struct DemoServer {
     /// Port on the loopback interface; 0 takes any free one
     #[arg(long, default_value_t = 0)]
     pub port: u16,
+    /// Made-up tools beside the seven, to see what many tools are like
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=10_000))]
+    pub extra_tools: u16,
 }
 
 /// The definition of the whole command line.

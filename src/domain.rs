@@ -37,5 +37,5 @@ pub use resource::{Resource, ResourcePart, ResourceTemplate};
 pub use server::{Era, ServerState, Stage};
 pub use session::{SessionId, SessionSummary};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
-pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};
+pub use turn::{ContextParts, Message, RequestedCall, ToolSearch, TurnEnd, TurnId, Usage};
 pub use warning::{Source, Warning};

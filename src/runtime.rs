@@ -4,6 +4,7 @@ pub mod assemble;
 mod beginning;
 pub mod coalesce;
 pub mod conductor;
+mod held;
 pub mod hub;
 pub mod journal;
 mod past;

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
+use super::held::Held;
 use super::hub::{Heard, Hub, Report};
 use super::past::{self, Resume, Wanted};
 use super::records::Records;
@@ -22,8 +23,8 @@ use crate::agent::{Agent, Effect, Event, Grants};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
-    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
-    Source, TurnId, Warning,
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
+    Interaction, ServerName, Source, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -52,7 +53,7 @@ struct Conductor {
     tasks: Tasks,
     paths: Option<Paths>,
     provider: Option<Provider>,
-    window_asked: bool,
+    held: Held,
     inside: mpsc::Sender<Inside>,
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
@@ -93,6 +94,8 @@ pub(super) fn start(
     let spans = spans(setup.telemetry.as_ref(), &tasks, &mut warnings);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
+    let configured = setup.config.model.as_ref().is_none_or(|model| model.context_window.is_some());
+    let held = if configured { Held::settled() } else { Held::default() };
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
         agent,
@@ -102,7 +105,7 @@ pub(super) fn start(
         tasks,
         paths: setup.paths,
         provider,
-        window_asked: false,
+        held,
         inside,
         reports,
         model: None,
@@ -113,6 +116,10 @@ pub(super) fn start(
         ending: false,
     };
     let catalog = conductor.begin(setup.resume);
+    if setup.interaction == Interaction::Interactive {
+        // Somebody looks at what is on offer before the first message.
+        conductor.ask_window();
+    }
     // Its own set of tasks: the conductor waits for the others at the end.
     let (outer, _) = Tasks::new();
     outer.spawn("conductor", async move {
@@ -201,7 +208,8 @@ impl Conductor {
 
     fn asked(&mut self, op: Op) {
         match op {
-            Op::Submit { text } => self.drive(Event::Submitted { text }),
+            Op::Submit { text } => self.submit(text),
+            Op::TakeBack { at, text } => self.take_back(at, text),
             Op::Answer { call, answer } => {
                 if matches!(answer, Answer::Session | Answer::Always) {
                     // The catalog's marks follow the grant.
@@ -211,7 +219,11 @@ impl Conductor {
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
             Op::Reply { elicitation, reply } => self.reply(elicitation, reply),
-            Op::Interrupt => self.drive(Event::Interrupted),
+            Op::Interrupt => {
+                let texts = self.held.take();
+                self.hand_back(texts);
+                self.drive(Event::Interrupted);
+            }
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {
                 self.hub.set_enabled(&target, on);
@@ -226,6 +238,8 @@ impl Conductor {
             }
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
+                let texts = self.held.take();
+                self.hand_back(texts);
                 self.drive(Event::NewSession);
                 self.begin_session();
             }
@@ -243,6 +257,55 @@ impl Conductor {
         }
     }
 
+    /// The first message waits until the model's window is known.
+    fn submit(&mut self, text: String) {
+        self.ask_window();
+        match self.held.keep(text) {
+            Some(text) => self.drive(Event::Submitted { text }),
+            None => self.tell_held(),
+        }
+    }
+
+    fn take_back(&mut self, at: usize, text: String) {
+        match self.held.take_back(at, &text) {
+            Some(text) => self.hand_back(vec![text]),
+            None => self.drive(Event::TakenBack { at, text }),
+        }
+    }
+
+    fn tell_held(&mut self) {
+        self.outbox.push(Notice::Queued { texts: self.held.texts().to_vec() });
+    }
+
+    fn hand_back(&mut self, texts: Vec<String>) {
+        if !texts.is_empty() {
+            self.tell_held();
+            self.outbox.push(Notice::TakenBack { texts });
+        }
+    }
+
+    fn ask_window(&mut self) {
+        let Some(provider) = self.provider.clone() else { return };
+        if self.held.ask() {
+            let asking = work::ask_window(provider, self.inside.clone());
+            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
+        }
+    }
+
+    fn heard_window(&mut self, window: Option<u64>) {
+        if window.is_some() {
+            let effects = self.agent.set_window(window);
+            self.perform_all(effects);
+        }
+        let texts = self.held.settle();
+        if !texts.is_empty() {
+            self.tell_held();
+        }
+        for text in texts {
+            self.drive(Event::Submitted { text });
+        }
+    }
+
     fn heard_inside(&mut self, news: Inside) {
         match news {
             Inside::CallDone { call, outcome } => {
@@ -250,10 +313,7 @@ impl Conductor {
                 self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
-            Inside::Window(window) => {
-                let effects = self.agent.set_window(window);
-                self.perform_all(effects);
-            }
+            Inside::Window(window) => self.heard_window(window),
             Inside::Inquired { inquiry, answer } => {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
@@ -440,11 +500,6 @@ impl Conductor {
         let Some(provider) = self.provider.clone() else {
             return Some(Event::ModelFailed { turn, error: no_model() });
         };
-        if !self.window_asked {
-            self.window_asked = true;
-            let asking = work::ask_window(provider.clone(), self.inside.clone());
-            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
-        }
         self.spans.model_asked(turn, provider.config(), &request);
         let cancel = self.tasks.quit().child_token();
         self.model = Some((turn, cancel.clone()));

@@ -2,6 +2,7 @@
 //! exactly once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -19,6 +20,8 @@ use crate::store::StoreError;
 
 /// Room between a provider and the loop.
 const EVENTS: usize = 64;
+/// How long the endpoint may take to say how large the model's window is: the first message waits.
+const WINDOW_PATIENCE: Duration = Duration::from_secs(2);
 
 /// News of the program's own tasks.
 pub(super) enum Inside {
@@ -29,7 +32,7 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large the model's window is.
+    /// The endpoint said how large the model's window is, or did not.
     Window(Option<u64>),
     /// A server answered an inquiry, or did not.
     Inquired {
@@ -100,12 +103,11 @@ pub(super) async fn ask_model(
     drop(reports.send(last).await);
 }
 
-/// Asks the endpoint for the model's window.
+/// Asks the endpoint for the model's window. Reports also that there is no answer.
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
-    let window = provider.context_window().await;
-    if window.is_some() {
-        drop(inside.send(Inside::Window(window)).await);
-    }
+    let asking = tokio::time::timeout(WINDOW_PATIENCE, provider.context_window());
+    let window = asking.await.ok().flatten();
+    drop(inside.send(Inside::Window(window)).await);
 }
 
 /// Carries one call to its server and reports its outcome.

@@ -31,3 +31,4 @@ mod sse_differential;
 mod support;
 mod tasks;
 mod telemetry;
+mod turn;
