@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
-    ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
-    ServerName, SessionSummary, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Answer, Approval, Call, CallId, CallState, Catalog, Changed, ContextParts, Elicitation,
+    ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question,
+    QuestionId, ServerName, SessionSummary, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -23,6 +23,14 @@ pub enum Op {
     /// A user's message: starts a turn. During a turn it is queued.
     Submit {
         /// The message.
+        text: String,
+    },
+    /// Takes back a message that is queued; answered by [`Notice::TakenBack`], unless it was sent in
+    /// the meantime.
+    TakeBack {
+        /// Its place in the queue, from 0.
+        at: usize,
+        /// The message, as the face knows it.
         text: String,
     },
     /// The answer to an approval.
@@ -130,6 +138,12 @@ pub enum Notice {
         /// The messages waiting, oldest first.
         texts: Vec<String>,
     },
+    /// Messages that waited are the user's again: taken back, or not sent because the turn before
+    /// them was cancelled or failed.
+    TakenBack {
+        /// The messages, oldest first.
+        texts: Vec<String>,
+    },
     /// Text of the model's answer.
     Text {
         /// Which turn.
@@ -220,6 +234,14 @@ pub enum Notice {
         inquiry: InquiryId,
         /// What was found, or why nothing.
         answer: Arc<Result<Found, InquiryFault>>,
+    },
+    /// What a server offers besides its tools has changed: what was found there by [`Op::Inquire`]
+    /// may no longer hold.
+    OffersChanged {
+        /// Which server.
+        server: ServerName,
+        /// What has changed.
+        what: Changed,
     },
     /// The size of the next request changed.
     ContextChanged {

@@ -17,6 +17,9 @@ pub struct Cli {
     /// Which conversation to go on with.
     #[command(flatten)]
     pub resume: Resume,
+    /// Plain lines instead of the full screen, for screen readers; `ACCESSIBLE=1` does the same
+    #[arg(long)]
+    pub linear: bool,
     /// Message that is sent once all servers have been asked for their tools
     pub prompt: Option<String>,
     /// What to do without a screen.
@@ -178,10 +181,14 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct Exec {
     /// The message; `-` reads it from standard input
-    pub prompt: String,
+    #[arg(required_unless_present = "json_schema")]
+    pub prompt: Option<String>,
     /// Print one event per line as JSON
     #[arg(long)]
     pub json: bool,
+    /// Print the JSON Schema of the events of --json, and do nothing else
+    #[arg(long)]
+    pub json_schema: bool,
     /// Allow calls that this matches: `server/tool` in original names, `*` allowed
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
@@ -382,6 +389,9 @@ pub struct DemoServer {
     /// Port on the loopback interface; 0 takes any free one
     #[arg(long, default_value_t = 0)]
     pub port: u16,
+    /// Made-up tools beside the seven, to see what many tools are like
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=10_000))]
+    pub extra_tools: u16,
 }
 
 /// The definition of the whole command line.
@@ -422,7 +432,7 @@ mod tests {
     fn rules_can_be_repeated() {
         let words = ["exec", "-", "--allow", "a/*", "--allow", "b/*", "--deny", "b/x"];
         let Some(Command::Exec(exec)) = parse(&words).unwrap().command else { panic!() };
-        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_str()), (2, 1, "-"));
+        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_deref()), (2, 1, Some("-")));
     }
 
     #[test]

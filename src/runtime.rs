@@ -4,6 +4,7 @@ pub mod assemble;
 mod beginning;
 pub mod coalesce;
 pub mod conductor;
+mod held;
 pub mod hub;
 pub mod journal;
 mod past;
@@ -24,6 +25,7 @@ pub use crate::domain::Interaction;
 use crate::domain::{Answering, Catalog, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
+use crate::telemetry;
 pub use past::Resume;
 
 /// Everything the runtime starts from.
@@ -49,6 +51,8 @@ pub struct Setup {
     pub resume: Option<Resume>,
     /// Whether the conversation is written to a session file; a single call is none.
     pub conversation: bool,
+    /// What traces are asked for; `None` for none.
+    pub telemetry: Option<telemetry::Settings>,
 }
 
 impl Setup {
@@ -69,6 +73,7 @@ impl Setup {
             only: None,
             resume: None,
             conversation: true,
+            telemetry: None,
         }
     }
 }

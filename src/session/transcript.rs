@@ -229,7 +229,7 @@ fn reason(outcome: &Outcome) -> String {
         Outcome::InvalidArguments { message } => message.clone(),
         Outcome::Denied(DeniedBy::User { note }) if note.is_empty() => "denied by you".to_owned(),
         Outcome::Denied(DeniedBy::User { note }) => format!("denied by you: {note}"),
-        Outcome::Denied(DeniedBy::Rule { rule } | DeniedBy::Headless { rule }) => rule.clone(),
+        Outcome::Denied(DeniedBy::Rule { rule } | DeniedBy::Headless { rule, .. }) => rule.clone(),
         Outcome::NotSent { reason } | Outcome::Unknown { reason } => reason.clone(),
         Outcome::Cancelled { sent: true } => "cancelled after it was sent".to_owned(),
         Outcome::Cancelled { sent: false } => "cancelled before it was sent".to_owned(),
