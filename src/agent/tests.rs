@@ -3,6 +3,7 @@
 mod approvals;
 mod cancelling;
 mod queueing;
+mod resuming;
 mod rig;
 mod rounds;
 mod searching;

@@ -239,7 +239,8 @@ fn desk(request: &Recorded) -> Reply {
             Reply::json(200, &error(request, -32000, &format!("no entry with {TOKEN}")))
         }
         ("POST", "tools/call") => {
-            let huge: String = (0..3000).map(|row| format!("row {row}\n")).collect();
+            let rows: Vec<String> = (0..3000).map(|row| format!("row {row}")).collect();
+            let huge = rows.join("\n");
             let said = if named == "huge" { huge } else { format!("echo of {TOKEN}") };
             let answer = json!({"content": [{"type": "text", "text": said}],
                 "structuredContent": {"headers": {"Authorization": format!("Bearer {TOKEN}")}}});
