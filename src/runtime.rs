@@ -8,6 +8,7 @@ pub mod hub;
 pub mod journal;
 mod pinboard;
 mod records;
+pub mod scrub;
 pub mod spec;
 pub mod tasks;
 mod work;

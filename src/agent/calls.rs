@@ -47,6 +47,8 @@ pub(super) struct OpenCall {
     pub(super) since: Instant,
     /// The user changed the arguments.
     pub(super) edited: bool,
+    /// What was proposed, where the user changed it.
+    pub(super) proposed: Option<Arc<Map<String, Value>>>,
 }
 
 /// Where an open call stands.
@@ -196,7 +198,8 @@ impl Agent {
 
     fn insert(&mut self, call: Arc<Call>, tool: Option<Arc<Tool>>, now: Instant) {
         let id = call.id;
-        let open = OpenCall { call, tool, stage: Stage::Opened, since: now, edited: false };
+        let stage = Stage::Opened;
+        let open = OpenCall { call, tool, stage, since: now, edited: false, proposed: None };
         self.open.insert(id, open);
     }
 
@@ -374,7 +377,8 @@ fn by_nobody(tool: &Tool, pins: PinMode) -> DeniedBy {
 
 fn record_of(open: &OpenCall, what: AuditWhat) -> AuditRecord {
     let pin = open.tool.as_ref().map(|tool| tool.pin.clone()).unwrap_or_default();
-    AuditRecord { call: Arc::clone(&open.call), pin, what }
+    let proposed = Arc::clone(open.proposed.as_ref().unwrap_or(&open.call.arguments));
+    AuditRecord { call: Arc::clone(&open.call), pin, proposed, what }
 }
 
 /// The tool, if it can be called now; else why not.

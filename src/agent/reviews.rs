@@ -140,6 +140,7 @@ impl Agent {
             ));
         }
         let Some(open) = self.open.get_mut(&id) else { return };
+        open.proposed.get_or_insert_with(|| Arc::clone(&open.call.arguments));
         open.call = Arc::new(Call { arguments, ..approval.call.clone() });
         open.edited = true;
         self.close_ask(id, "edited");

@@ -18,7 +18,7 @@ use crate::domain::ServerName;
 use crate::domain::{Interaction, Source, Warning};
 use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
-use crate::runtime::Setup;
+use crate::runtime::{Setup, spec};
 
 /// Everything a face needs to start.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl Launch {
     #[must_use]
     pub fn instead_of(mut self, earlier: Self) -> Self {
         if let Some(log) = earlier.log {
-            log.hide(self.setup.config.secrets());
+            log.hide(&spec::secrets(&self.setup.config));
             self.log = Some(log);
         }
         self
@@ -160,7 +160,7 @@ fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
     let level = common.log_level.map_or("warn", cli::LogLevel::word);
     match logging::init(setup.paths.as_ref(), level) {
         Ok(Some(log)) => {
-            log.hide(setup.config.secrets());
+            log.hide(&spec::secrets(&setup.config));
             Some(log)
         }
         // A second start in one process (the demo, chosen on the first screen) keeps the first log.

@@ -3,7 +3,8 @@
 use super::nearest::{distance, nearest, plain};
 use super::secret;
 
-pub(super) const TOP: [&str; 5] = ["model", "mcp", "servers", "ui", "keys"];
+pub(super) const TOP: [&str; 6] = ["model", "mcp", "servers", "ui", "keys", "audit"];
+pub(super) const AUDIT: [&str; 1] = ["arguments"];
 pub(super) const MODEL: [&str; 8] = [
     "provider",
     "baseUrl",

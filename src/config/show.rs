@@ -113,6 +113,8 @@ fn sections(loaded: &Loaded) -> Vec<(String, Shown)> {
     mcp.push(("servers".to_owned(), Shown::List(servers.collect())));
     all.push(("mcp".to_owned(), Shown::Section(mcp)));
     all.push(("ui".to_owned(), Shown::Section(ui_section(config, &source("ui")))));
+    let audit = source("audit").value("arguments", words::audit(config.audit.arguments));
+    all.push(("audit".to_owned(), Shown::Section(vec![audit])));
     let from = source("keys");
     let keys: Vec<_> =
         config.keys.iter().map(|(action, key)| from.value(action, key.clone())).collect();

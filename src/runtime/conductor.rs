@@ -19,7 +19,7 @@ use super::work::{self, Inside, ModelReport};
 use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
-use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
+use crate::domain::model::{ModelEvent, ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
     Source, TurnId, Warning,
@@ -28,6 +28,7 @@ use crate::mcp::Command;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
+use crate::redact::Secrets;
 use crate::store::{self, StoreError};
 
 /// Room for outcomes of calls and news of the program's own tasks.
@@ -53,6 +54,7 @@ struct Conductor {
     window_asked: bool,
     inside: mpsc::Sender<Inside>,
     reports: mpsc::Sender<ModelReport>,
+    secrets: Secrets,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
     completing: CancellationToken,
@@ -84,12 +86,13 @@ pub(super) fn start(
     let ears = Ears { ops, inside: inside_end, servers, model, faults };
 
     let mut warnings = setup.warnings.clone();
+    let secrets = spec::secrets(&setup.config);
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
     let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
     let agent = beginning::agent(&setup, &rules);
-    let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
+    let hub = Hub::new(&setup, warnings, ca.as_ref(), &secrets, server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
-    let records = Records::new(&setup, &tasks, inside.clone());
+    let records = Records::new(&setup, &tasks, inside.clone(), secrets.clone());
     let mut conductor = Conductor {
         agent,
         hub,
@@ -101,6 +104,7 @@ pub(super) fn start(
         window_asked: false,
         inside,
         reports,
+        secrets,
         model: None,
         calls: HashMap::new(),
         completing: CancellationToken::new(),
@@ -259,8 +263,18 @@ impl Conductor {
 
     fn heard_model(&mut self, report: ModelReport) {
         match report {
-            ModelReport::Said { turn, event } => self.drive(Event::Model { turn, event }),
-            ModelReport::Failed { turn, error } => self.drive(Event::ModelFailed { turn, error }),
+            ModelReport::Said { turn, mut event } => {
+                if let ModelEvent::Retrying { reason, .. } | ModelEvent::Warned(reason) = &mut event
+                {
+                    self.secrets.scrub(reason);
+                }
+                self.drive(Event::Model { turn, event });
+            }
+            ModelReport::Failed { turn, mut error } => {
+                // Endpoints are known to quote the key that they refuse.
+                self.secrets.scrub(&mut error.message);
+                self.drive(Event::ModelFailed { turn, error });
+            }
         }
     }
 
@@ -357,7 +371,8 @@ impl Conductor {
         self.calls.insert(call.id, cancel.clone());
         self.hub.allowed(&call.tool);
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, cancel, self.inside.clone());
+        let carrying =
+            work::carry(commands, call, cancel, self.inside.clone(), self.secrets.clone());
         self.tasks.spawn("call", carrying);
     }
 
@@ -368,7 +383,8 @@ impl Conductor {
             std::mem::replace(&mut self.completing, cancel.clone()).cancel();
         }
         let commands = self.hub.commands(server);
-        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone());
+        let secrets = self.secrets.clone();
+        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone(), secrets);
         self.tasks.spawn("inquiry", asking);
     }
 

@@ -26,6 +26,7 @@ use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::Pins;
+use crate::redact::Secrets;
 
 /// How long changes are gathered before a snapshot is made.
 const GATHER: Duration = Duration::from_millis(15);
@@ -63,6 +64,7 @@ impl Hub {
         setup: &Setup,
         warnings: Vec<Warning>,
         ca: Option<&Arc<[u8]>>,
+        secrets: &Secrets,
         events: mpsc::Sender<Heard>,
         tasks: Tasks,
     ) -> Self {
@@ -86,7 +88,8 @@ impl Hub {
             link.url.clone_from(&refused.url);
             link
         });
-        let links = configured.chain(refused).collect();
+        let mut links: Vec<Link> = configured.chain(refused).collect();
+        links.iter_mut().for_each(|link| link.secrets = secrets.clone());
         Self {
             links,
             warnings,

@@ -3,19 +3,24 @@
 //! The file is made with the first line, so that a conversation without a word leaves nothing. A
 //! disk that is full costs one warning; what could not be written is counted and tried no more.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
 use super::tasks::Tasks;
 use super::work::Inside;
+use crate::audit;
 use crate::domain::{Source, Warning};
 use crate::session::store::append_lines;
+use crate::store::StoreError;
 
 /// Lines that may wait for the disk. A line is a whole message or call: a disk that is this far
 /// behind has stopped.
 const LINES: usize = 1024;
+
+/// What appends lines to a file, after a first line where the file is new.
+type Append = fn(&Path, Option<&str>, &[String]) -> Result<(), StoreError>;
 
 /// The near end of one file's writer. Its far end stops when this is dropped and all is written.
 #[derive(Debug)]
@@ -32,8 +37,25 @@ impl Journal {
         header: Option<String>,
         inside: mpsc::Sender<Inside>,
     ) -> Self {
+        Self::with(append_lines, tasks, path, header, inside)
+    }
+
+    /// Starts the writer of the decision log, which chains its lines.
+    pub(super) fn chained(tasks: &Tasks, path: PathBuf, inside: mpsc::Sender<Inside>) -> Self {
+        let append: Append =
+            |path, _header, lines| audit::append(path, lines, &super::records::now());
+        Self::with(append, tasks, path, None, inside)
+    }
+
+    fn with(
+        append: Append,
+        tasks: &Tasks,
+        path: PathBuf,
+        header: Option<String>,
+        inside: mpsc::Sender<Inside>,
+    ) -> Self {
         let (lines, queue) = mpsc::channel(LINES);
-        tasks.spawn("journal", write(path.into(), header, queue, inside));
+        tasks.spawn("journal", write(append, path.into(), header, queue, inside));
         Self { lines, full: false }
     }
 
@@ -53,7 +75,8 @@ impl Journal {
 }
 
 async fn write(
-    path: Arc<std::path::Path>,
+    append: Append,
+    path: Arc<Path>,
     mut header: Option<String>,
     mut queue: mpsc::Receiver<String>,
     inside: mpsc::Sender<Inside>,
@@ -67,8 +90,7 @@ async fn write(
         }
         let (file, first) = (Arc::clone(&path), header.take());
         let written =
-            tokio::task::spawn_blocking(move || append_lines(&file, first.as_deref(), &lines))
-                .await;
+            tokio::task::spawn_blocking(move || append(&file, first.as_deref(), &lines)).await;
         let warning = match written {
             Ok(Ok(())) => continue,
             Ok(Err(fault)) => Warning {

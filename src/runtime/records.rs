@@ -11,10 +11,11 @@ use super::journal::Journal;
 use super::tasks::Tasks;
 use super::work::Inside;
 use crate::agent::{AuditRecord, SessionEvent};
-use crate::audit::AuditLine;
+use crate::audit::{AuditLine, Written};
 use crate::bridge::Notice;
 use crate::domain::{Message, Warning};
 use crate::paths::Paths;
+use crate::redact::Secrets;
 use crate::session::{Header, Line, SessionId, store};
 
 /// The open files.
@@ -29,14 +30,20 @@ pub(super) struct Records {
     id: String,
     session: Option<Journal>,
     audit: Option<Journal>,
+    written: Written,
 }
 
 impl Records {
-    pub(super) fn new(setup: &Setup, tasks: &Tasks, inside: mpsc::Sender<Inside>) -> Self {
+    pub(super) fn new(
+        setup: &Setup,
+        tasks: &Tasks,
+        inside: mpsc::Sender<Inside>,
+        secrets: Secrets,
+    ) -> Self {
         let audit = setup
             .paths
             .as_ref()
-            .map(|paths| Journal::open(tasks, paths.audit_file(), None, inside.clone()));
+            .map(|paths| Journal::chained(tasks, paths.audit_file(), inside.clone()));
         Self {
             paths: setup.paths.clone(),
             tasks: tasks.clone(),
@@ -47,6 +54,7 @@ impl Records {
             id: String::new(),
             session: None,
             audit,
+            written: Written { arguments: setup.config.audit.arguments, secrets },
         }
     }
 
@@ -85,7 +93,7 @@ impl Records {
     /// Writes a line to the audit log.
     pub(super) fn audit(&mut self, record: &AuditRecord) {
         let Some(journal) = &mut self.audit else { return };
-        let line = AuditLine::new(record, now(), &self.id);
+        let line = AuditLine::new(record, now(), &self.id, &self.written);
         let trouble = serde_json::to_string(&line).ok().and_then(|line| journal.add(line));
         self.report(trouble);
     }
@@ -98,6 +106,7 @@ impl Records {
     }
 }
 
-fn now() -> String {
+/// The time as files hold it.
+pub(super) fn now() -> String {
     UtcDateTime::now().format(&Rfc3339).unwrap_or_default()
 }
