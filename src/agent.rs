@@ -13,6 +13,7 @@ mod context;
 mod effect;
 mod event;
 mod kept;
+mod overlap;
 mod phase;
 mod prompt;
 mod repeat;
@@ -38,9 +39,11 @@ pub use prompt::SYSTEM;
 
 use crate::bridge::Notice;
 use crate::domain::{
-    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
+    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, ServerName, ToolId, TurnId,
+    Warning,
 };
 use crate::permission::Policy;
+use crate::permission::exfiltration::Provenance;
 
 /// What an agent is made with.
 #[derive(Debug, Clone)]
@@ -87,6 +90,9 @@ pub struct Agent {
     catalog: Arc<Catalog>,
     conversation: Conversation,
     kept: Kept,
+    provenance: Provenance,
+    /// Whose data the user let which tool have in this run.
+    flows: Vec<(ToolId, ServerName)>,
     queue: VecDeque<String>,
     turn: Option<Turn>,
     open: BTreeMap<CallId, OpenCall>,
@@ -129,6 +135,8 @@ impl Agent {
             policy,
             catalog: Arc::default(),
             kept: Kept::default(),
+            provenance: Provenance::default(),
+            flows: Vec::new(),
             queue: VecDeque::new(),
             turn: None,
             open: BTreeMap::new(),
@@ -148,6 +156,7 @@ impl Agent {
             Message::User { .. } | Message::Assistant { .. } => None,
         });
         self.ids.call = calls.max().unwrap_or(0);
+        history.iter().for_each(|message| self.learn_message(message));
         self.conversation.resume(history);
         self
     }
@@ -211,6 +220,7 @@ impl Agent {
         self.interrupted(now);
         self.interrupted(now);
         self.kept = Kept::default();
+        self.provenance.clear();
         self.conversation.clear();
         self.conversation.offer(&self.catalog, &self.config.system, false);
     }
@@ -226,6 +236,9 @@ impl Agent {
     /// Adds a complete message to the conversation and to the session file.
     fn record(&mut self, message: Message) {
         self.out.push(Effect::Save(SessionEvent::Message { message: message.clone() }));
+        if matches!(message, Message::User { .. }) {
+            self.learn_message(&message);
+        }
         self.conversation.push(message);
     }
 }

@@ -18,7 +18,7 @@ pub mod tool;
 pub mod turn;
 pub mod warning;
 
-pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
+pub use approval::{Answer, Approval, Carried, Interaction, Question, QuestionId, QuestionKind};
 pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
 pub use elicitation::{

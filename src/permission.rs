@@ -4,6 +4,7 @@
 //! then the global one; a matching *deny* beats all of them. What cannot be decided never loosens:
 //! it is *ask*. The caller says what time it is, and records the calls it lets through.
 
+pub mod exfiltration;
 pub mod limits;
 mod matching;
 pub mod policy;

@@ -10,13 +10,13 @@ use serde_json::{Map, Value};
 
 use super::kept::BuiltIn;
 use super::phase::{Phase, Settled};
-use super::{Agent, AuditRecord, AuditWhat, Effect, SessionEvent, results};
+use super::{Agent, AuditRecord, AuditWhat, Effect, SessionEvent, overlap, results};
 use crate::bridge::Notice;
 use crate::config::PinMode;
 use crate::domain::turn::BadArguments;
 use crate::domain::{
-    Approval, Call, CallId, CallState, Catalog, DeniedBy, Interaction, Mode, ModelName, Outcome,
-    PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
+    Approval, Call, CallId, CallState, Carried, Catalog, DeniedBy, Interaction, Mode, ModelName,
+    Outcome, PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
 };
 use crate::permission::headless_rule;
 use crate::schema::check::check;
@@ -49,6 +49,8 @@ pub(super) struct OpenCall {
     pub(super) edited: bool,
     /// What was proposed, where the user changed it.
     pub(super) proposed: Option<Arc<Map<String, Value>>>,
+    /// Data of other servers in the arguments, as it was last looked for.
+    pub(super) carried: Vec<Carried>,
 }
 
 /// Where an open call stands.
@@ -198,8 +200,15 @@ impl Agent {
 
     fn insert(&mut self, call: Arc<Call>, tool: Option<Arc<Tool>>, now: Instant) {
         let id = call.id;
-        let stage = Stage::Opened;
-        let open = OpenCall { call, tool, stage, since: now, edited: false, proposed: None };
+        let open = OpenCall {
+            call,
+            tool,
+            stage: Stage::Opened,
+            since: now,
+            edited: false,
+            proposed: None,
+            carried: Vec::new(),
+        };
         self.open.insert(id, open);
     }
 
@@ -219,7 +228,7 @@ impl Agent {
         {
             return self.settle(id, Outcome::InvalidArguments { message }, now);
         }
-        let decision = self.policy.decide(&tool, &call.arguments, now);
+        let decision = self.judged(id, &tool, now);
         let why = decision.describe();
         match (decision.verdict, consent) {
             (Mode::Auto, _) => self.run(id, &why, now),
@@ -231,7 +240,9 @@ impl Agent {
                 self.run(id, "user: command line", now);
             }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
-                let by = by_nobody(&tool, self.policy.pins);
+                let carrying = |open| overlap::by_nobody(&decision, open, &tool);
+                let by = self.open.get(&id).and_then(carrying);
+                let by = by.unwrap_or_else(|| by_nobody(&tool, self.policy.pins));
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
             (Mode::Ask, Consent::Open) => self.ask_person(id, tool, why),
@@ -333,6 +344,7 @@ impl Agent {
         if open.tool.is_none() {
             return whole.into();
         }
+        self.learn_result(&open.call, &whole);
         let mut text = results::origin(outcome, id);
         if open.edited {
             text.push_str(&results::edited(&open.call.arguments));

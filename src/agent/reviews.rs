@@ -28,6 +28,7 @@ impl Agent {
             tool: Arc::clone(&tool),
             host: host.unwrap_or_default(),
             why,
+            carried: open.carried.clone(),
         });
         open.tool = Some(tool);
         open.stage = Stage::Asking(Arc::clone(&approval));
@@ -69,6 +70,9 @@ impl Agent {
     fn allowed(&mut self, id: CallId, approval: &Approval, answer: &Answer, now: Instant) {
         let Some(tool) = self.as_asked(id, approval, now) else { return };
         self.close_ask(id, "answered");
+        if matches!(answer, Answer::Session | Answer::Always) {
+            self.grant_flows(approval);
+        }
         match answer {
             Answer::Session => {
                 self.policy.grant(&tool);
@@ -114,8 +118,7 @@ impl Agent {
 
     /// Asks again, unless the policy forbids the call as it is now.
     fn decide_again(&mut self, id: CallId, tool: Arc<Tool>, reason: String, now: Instant) {
-        let Some(open) = self.open.get(&id) else { return };
-        let decision = self.policy.decide(&tool, &open.call.arguments, now);
+        let decision = self.judged(id, &tool, now);
         if decision.verdict == Mode::Deny {
             let rule = decision.because.describe();
             self.deny(id, DeniedBy::Rule { rule }, &decision.describe(), now);
@@ -157,7 +160,7 @@ impl Agent {
             if edited || tool.pin != approval.tool.pin {
                 continue;
             }
-            let decision = self.policy.decide(&tool, &approval.call.arguments, now);
+            let decision = self.judged(id, &tool, now);
             if decision.verdict == Mode::Auto {
                 self.close_ask(id, "allowed by the answer to another");
                 self.run(id, &decision.describe(), now);

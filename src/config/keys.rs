@@ -41,10 +41,10 @@ pub(super) const SERVER: [&str; 11] = [
 pub(super) const BEARER: [&str; 2] = ["type", "tokenEnv"];
 pub(super) const API_KEY: [&str; 3] = ["type", "header", "keyEnv"];
 pub(super) const AUTH: [&str; 4] = ["type", "tokenEnv", "header", "keyEnv"];
-pub(super) const RULE: [&str; 5] = ["tool", "when", "readOnly", "permissions", "maxCalls"];
+pub(super) const RULE: [&str; 6] = ["tool", "when", "readOnly", "from", "permissions", "maxCalls"];
 /// A rule in `rules.yaml`.
-pub(super) const REMEMBERED: [&str; 7] =
-    ["server", "tool", "when", "readOnly", "permissions", "maxCalls", "pin"];
+pub(super) const REMEMBERED: [&str; 8] =
+    ["server", "tool", "when", "readOnly", "from", "permissions", "maxCalls", "pin"];
 pub(super) const UI: [&str; 4] = ["theme", "mouse", "sidebarWidth", "notify"];
 
 /// Keys that say what a server may do: a misspelt one closes.

@@ -238,6 +238,9 @@ fn rule_value(rule: &Rule, from: &Source<'_>) -> Shown {
     if let Some(read_only) = rule.read_only {
         map.insert("readOnly".to_owned(), read_only.into());
     }
+    if !rule.from.is_empty() {
+        map.insert("from".to_owned(), patterns(&rule.from));
+    }
     map.insert("permissions".to_owned(), rule.permissions.word().into());
     if let Some(rate) = rule.max_calls {
         map.insert("maxCalls".to_owned(), scalar::show_rate(rate).into());

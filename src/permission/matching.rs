@@ -28,8 +28,22 @@ impl Fit {
     }
 }
 
-/// How a rule fits a call. `wide` says that it was written for several servers at once.
+/// How a rule fits a call. `wide` says that it was written for several servers at once. A rule
+/// about data of other servers is none about the call alone.
 pub(super) fn rule(rule: &Rule, tool: &Tool, arguments: &Map<String, Value>, wide: bool) -> Fit {
+    if !rule.from.is_empty() {
+        return Fit::No;
+    }
+    apart_from_source(rule, tool, arguments, wide)
+}
+
+/// The same for a rule about data of other servers, whichever those are.
+pub(super) fn apart_from_source(
+    rule: &Rule,
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+    wide: bool,
+) -> Fit {
     if !rule.tool.matches(tool.id.tool.as_str()) {
         return Fit::No;
     }

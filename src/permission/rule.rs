@@ -76,6 +76,9 @@ pub struct Rule {
     pub when: Vec<(String, Matcher)>,
     /// Condition on the server's own read-only claim; missing claim means not read-only.
     pub read_only: Option<bool>,
+    /// Condition on the data: only calls whose arguments repeat a piece of a result of one of these
+    /// servers (patterns over their names). Empty for a rule about calls as such.
+    pub from: Vec<Pattern>,
     /// What to do.
     pub permissions: Mode,
     /// Past this it is *ask*.
@@ -93,6 +96,7 @@ impl Rule {
             tool,
             when: Vec::new(),
             read_only: None,
+            from: Vec::new(),
             permissions,
             max_calls: None,
             pin: None,

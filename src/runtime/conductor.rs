@@ -264,10 +264,7 @@ impl Conductor {
     fn heard_model(&mut self, report: ModelReport) {
         match report {
             ModelReport::Said { turn, mut event } => {
-                if let ModelEvent::Retrying { reason, .. } | ModelEvent::Warned(reason) = &mut event
-                {
-                    self.secrets.scrub(reason);
-                }
+                self.scrub_model(&mut event);
                 self.drive(Event::Model { turn, event });
             }
             ModelReport::Failed { turn, mut error } => {
@@ -275,6 +272,17 @@ impl Conductor {
                 self.secrets.scrub(&mut error.message);
                 self.drive(Event::ModelFailed { turn, error });
             }
+        }
+    }
+
+    /// Endpoints too are known to echo; a secret that is split over two pieces is not seen.
+    fn scrub_model(&self, event: &mut ModelEvent) {
+        if let ModelEvent::Retrying { reason: text, .. }
+        | ModelEvent::Warned(text)
+        | ModelEvent::Text(text)
+        | ModelEvent::Reasoning(text) = event
+        {
+            self.secrets.scrub(text);
         }
     }
 

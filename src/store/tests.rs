@@ -16,6 +16,7 @@ fn rule(tool: &str) -> Rule {
         tool: Pattern(tool.to_owned()),
         when: Vec::new(),
         read_only: None,
+        from: Vec::new(),
         permissions: Mode::Auto,
         max_calls: None,
         pin: Some("ab".to_owned()),

@@ -178,6 +178,7 @@ fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
         tool,
         host: "api.githubcopilot.com:443".to_owned(),
         why: "mode `ask` of server github (config.yaml:14)".to_owned(),
+        carried: Vec::new(),
     })
 }
 

@@ -24,6 +24,7 @@ mod pty;
 mod questions;
 mod rough_server;
 mod sdk_server;
+mod secrets;
 mod sse_differential;
 mod support;
 mod tasks;

@@ -126,6 +126,7 @@ fn approval(id: u64) -> Arc<Approval> {
         tool,
         host: "sh.example:443".to_owned(),
         why: "mode ask".to_owned(),
+        carried: Vec::new(),
     })
 }
 

@@ -10,7 +10,7 @@ use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
 use super::{Look, elicit, facts, framed, hints, strict, tool, wrapped};
-use crate::domain::{Approval, Catalog, Question, QuestionKind};
+use crate::domain::{Approval, Carried, Catalog, Question, QuestionKind};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
@@ -130,7 +130,21 @@ fn call(
     for warning in gone(approval, catalog).into_iter().chain(suspicions(approval)) {
         rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
     }
+    for carried in &approval.carried {
+        rows.extend(carries(carried, columns, look));
+    }
     rows.extend(arguments(approval, columns, look));
+    rows
+}
+
+/// Data of another server that would go to this one: where it comes from, and what it is.
+fn carries(carried: &Carried, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let words = format!("⚠ {}:", text::strict_line(&carried.sentence()));
+    let mut rows = wrapped(&words, columns, theme.danger);
+    let piece = text::strict_line(&carried.piece);
+    let more = if carried.piece.chars().count() < carried.characters { "…" } else { "" };
+    rows.extend(wrapped(&format!("  “{piece}{more}”"), columns, theme.caution));
     rows
 }
 
