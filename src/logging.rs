@@ -19,6 +19,7 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use crate::paths::Paths;
 use crate::redact;
 use crate::store;
+use crate::text;
 
 /// Days of log that are kept.
 const MAX_FILES: usize = 7;
@@ -163,10 +164,12 @@ impl Redacting {
 
 impl Write for Redacting {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match self.secrets.redact(line) {
-            Some(clean) => self.file.write_all(clean.as_bytes())?,
-            None => self.file.write_all(line)?,
-        }
+        let clean = self.secrets.redact(line);
+        let text = clean.map_or_else(|| String::from_utf8_lossy(line), Cow::Owned);
+        // Whoever reads the log with a pager is at a terminal, and nobody forges a second line.
+        let text = text::strict_line(text.strip_suffix('\n').unwrap_or(&text));
+        self.file.write_all(text.as_str().as_bytes())?;
+        self.file.write_all(b"\n")?;
         self.close_to_others();
         Ok(line.len())
     }
@@ -203,13 +206,14 @@ mod tests {
         tracing::subscriber::with_default(subscriber(writer, LevelFilter::TRACE), || {
             tracing::trace!(token = "tok-EXAMPLE-1", "a trace with tok-EXAMPLE-1");
             tracing::debug!(target: "hyper::client", "a header");
-            tracing::warn!(target: "reqwest", "a warning \u{1b}[2J");
+            tracing::warn!(target: "reqwest", "a warning \u{1b}[2J\nand \u{202e} more");
         });
         drop(guard);
         let text = logged(&paths);
         assert!(text.contains("a trace with [redacted: B]"), "{text}");
         assert!(!text.contains("EXAMPLE") && !text.contains("a header"), "{text}");
-        assert!(text.contains("a warning") && !text.contains('\u{1b}'), "{text}");
+        assert!(text.contains("a warning") && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert_eq!(text.lines().count(), 2, "{text}");
     }
 
     #[cfg(unix)]

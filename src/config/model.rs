@@ -33,7 +33,20 @@ impl Config {
         self.named_secrets().into_iter().map(|(_, secret)| secret).collect()
     }
 
-    /// The same with the names of their variables, and what guards an address: user info and query.
+    /// The variables that hold secrets, whether they are set or not: nobody else needs them.
+    pub fn secret_variables(&self) -> Vec<String> {
+        let of_model = self.model.iter().filter_map(|model| model.api_key_env.clone());
+        let of_servers = self.mcp.servers.iter().flat_map(|server| {
+            let auth = server.auth.iter().map(|auth| match auth {
+                Auth::Bearer { token_env: variable, .. }
+                | Auth::ApiKey { key_env: variable, .. } => variable.clone(),
+            });
+            auth.chain(server.headers_env.iter().map(|(_, variable, _)| variable.clone()))
+        });
+        of_model.chain(of_servers).collect()
+    }
+
+    /// Every secret with the name of its variable, and what guards an address: user info and query.
     pub fn named_secrets(&self) -> Vec<(String, SecretString)> {
         let of_model = self.model.iter().flat_map(|model| {
             let name = model.api_key_env.as_deref().unwrap_or("model key").to_owned();

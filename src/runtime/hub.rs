@@ -4,6 +4,7 @@
 //! made a little later, so that many servers reporting at once cost one snapshot.
 
 mod link;
+mod lookalike;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -89,7 +90,14 @@ impl Hub {
             link
         });
         let mut links: Vec<Link> = configured.chain(refused).collect();
-        links.iter_mut().for_each(|link| link.secrets = secrets.clone());
+        for link in &mut links {
+            link.secrets = secrets.clone();
+        }
+        for (name, warning) in lookalike::warnings(&mcp.servers) {
+            links.iter_mut().filter(|link| link.name == name).for_each(|link| {
+                link.warn(warning.clone());
+            });
+        }
         Self {
             links,
             warnings,

@@ -145,7 +145,7 @@ fn model(request: &Request) -> Answer {
         format!("data: {chunk}\n\n")
     };
     let stream = if answered {
-        chunk(json!({ "delta": { "content": format!("All is done. {}", echo(request)) } }))
+        chunk(json!({ "delta": { "content": format!("{} All is done.", echo(request)) } }))
             + &chunk(json!({ "delta": {}, "finish_reason": "stop" }))
     } else {
         let call = |index: usize, name: &str| {
@@ -244,25 +244,31 @@ impl World {
         let mut child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let mut from = pair.master.try_clone_reader().unwrap();
-        let bytes: Arc<Mutex<Vec<u8>>> = Arc::default();
-        let kept = Arc::clone(&bytes);
+        let rows = vt100::Parser::new(50.try_into().unwrap(), 160.try_into().unwrap(), 0);
+        let shown = Arc::new(Mutex::new((rows, Vec::new(), Vec::<String>::new())));
+        let kept = Arc::clone(&shown);
         let reading = std::thread::spawn(move || {
             let mut buffer = [0; 8192];
             while let Ok(read @ 1..) = from.read(&mut buffer) {
-                kept.lock().unwrap().extend_from_slice(&buffer[..read]);
+                let (parser, bytes, screens) = &mut *kept.lock().unwrap();
+                parser.process(&buffer[..read]);
+                bytes.extend_from_slice(&buffer[..read]);
+                screens.push(parser.screen().contents());
             }
         });
         let mut keys = pair.master.take_writer().unwrap();
-        let has = |text: &str| String::from_utf8_lossy(&bytes.lock().unwrap()).contains(text);
         let until = |what: &str| {
             let end = Instant::now() + Duration::from_secs(40);
-            while !has(what) {
-                let shown = String::from_utf8_lossy(&bytes.lock().unwrap()).into_owned();
-                assert!(Instant::now() < end, "no {what}: {shown}");
+            loop {
+                let contents = shown.lock().unwrap().0.screen().contents();
+                if contents.contains(what) {
+                    return;
+                }
+                assert!(Instant::now() < end, "no {what}:\n{contents}");
                 std::thread::park_timeout(Duration::from_millis(20));
             }
         };
-        until("done.");
+        until("All is done.");
         // Leaving takes two.
         for _ in 0..2 {
             keys.write_all(b"\x03").unwrap();
@@ -276,8 +282,14 @@ impl World {
         drop(child.kill());
         drop((keys, pair.master));
         drop(reading.join());
-        let shown = bytes.lock().unwrap().clone();
-        self.said.push(("the screen".to_owned(), shown));
+        let (_, bytes, screens) = &*shown.lock().unwrap();
+        self.said.push(("the screen, as bytes".to_owned(), bytes.clone()));
+        // Wrapped rows hide nothing: what draws a screen is left out.
+        let drawn = |c: &char| !c.is_whitespace() && !('\u{2500}'..='\u{257f}').contains(c);
+        for screen in screens {
+            let text: String = screen.chars().filter(drawn).collect();
+            self.said.push(("the screen".to_owned(), text.into_bytes()));
+        }
     }
 
     /// Everything that was written, shown or told to the model.
@@ -319,10 +331,11 @@ impl Ports {
 audit: {{ arguments: full }}
 mcp:
   permissions: auto
+  pins: off
   discoveryTimeout: 5s
   servers:
     - {{ name: echo, protocol: 2025-06-18, url: 'http://127.0.0.1:{mcp}/mcp', auth: {{ type: bearer, tokenEnv: ECHO_TOKEN }}, headersEnv: {{ X-Tenant: ECHO_TENANT }} }}
-    - {{ name: keyed, protocol: 2025-06-18, url: 'http://127.0.0.1:{mcp}/mcp', auth: {{ type: apiKey, header: X-Api-Key, keyEnv: ECHO_KEY }} }}
+    - {{ name: keyed, protocol: 2025-06-18, url: 'http://127.0.0.1:{mcp}/keyed', auth: {{ type: apiKey, header: X-Api-Key, keyEnv: ECHO_KEY }} }}
     - {{ name: away, protocol: 2025-06-18, url: 'http://127.0.0.1:{moved}/away', auth: {{ type: bearer, tokenEnv: MOVED_TOKEN }} }}
     - {{ name: near, protocol: 2025-06-18, url: 'http://127.0.0.1:{moved}/near', auth: {{ type: bearer, tokenEnv: MOVED_TOKEN }} }}
     - {{ name: refusing, url: 'http://127.0.0.1:{refusing}/mcp', auth: {{ type: bearer, tokenEnv: ECHO_TOKEN }} }}
@@ -353,7 +366,6 @@ fn holds(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
 }
 
-/// Wrapped rows of a screen hide nothing: white space and what draws it are left out.
 fn places(everything: &[(String, Vec<u8>)]) -> Vec<String> {
     let marked: Vec<&str> = SECRETS.iter().map(|(_, value)| *value).collect();
     let mut found = Vec::new();
