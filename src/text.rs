@@ -20,7 +20,7 @@ mod measure;
 mod nearest;
 mod suspect;
 
-pub use fit::{cell, console};
+pub use fit::{cell, console, is_unseen};
 pub use lookalike::{poses_as, resembles, skeleton, suspicious_host};
 pub use measure::{cut, width, wrap};
 pub use nearest::{distance, nearest};

@@ -1,6 +1,6 @@
 //! `sessions list|show|export|delete`: conversations on disk.
 
-use std::io::{BufRead, IsTerminal, Write};
+use std::io::{BufRead, IsTerminal};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -77,9 +77,7 @@ fn choose() -> Result<SessionId, Stop> {
         let title = text::cut(text::line(&summary.title).as_str(), TITLE);
         output::note(&format!("{:>3}  {}  {title}", number + 1, summary.created));
     }
-    let mut err = std::io::stderr().lock();
-    write!(err, "Which one? [1] ")?;
-    err.flush()?;
+    output::ask("Which one? [1] ");
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     let number = if answer.trim().is_empty() { Some(1) } else { answer.trim().parse().ok() };

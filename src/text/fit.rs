@@ -25,6 +25,11 @@ pub fn cell(symbol: &str) -> Option<&'static str> {
     if symbol.chars().enumerate().all(fits) { None } else { Some("\u{fffd}") }
 }
 
+/// Whether a character commands a terminal, cannot be seen, or changes the order of others.
+pub fn is_unseen(c: char) -> bool {
+    matches!(clean::kind(c), Kind::Control | Kind::Invisible)
+}
+
 /// Invisible characters that shape what they follow, and nothing else.
 fn sticks(c: char) -> bool {
     matches!(c,

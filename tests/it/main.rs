@@ -9,13 +9,16 @@
 )]
 
 mod agent_flow;
+mod audit;
 mod breaches;
 mod cases;
 mod check;
+mod cleaning;
 mod commands;
 mod era_legacy;
 mod era_memory;
 mod era_modern;
+mod exfiltration;
 mod frames;
 mod inquiries;
 mod layers;
