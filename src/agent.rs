@@ -156,7 +156,9 @@ impl Agent {
             Message::User { .. } | Message::Assistant { .. } => None,
         });
         self.ids.call = calls.max().unwrap_or(0);
-        history.iter().for_each(|message| self.learn_message(message));
+        for message in &history {
+            self.learn_message(message);
+        }
         self.conversation.resume(history);
         self
     }

@@ -89,17 +89,12 @@ impl Joint {
 
     /// No line of the chain is there: it begins here, or what it began with is gone.
     fn without_chain(log: &[u8], text: String, head: Option<&Head>, when: &str) -> Self {
-        match head.filter(|head| head.last.count > 0) {
-            Some(head) => {
-                let said = "lines before this one are missing: the log was emptied or moved away";
-                let notes = vec![chain::note(when, said, None)];
-                Self { link: head.last.clone(), text, notes }
-            }
-            None => {
-                let prefix = [log, text.as_bytes()].concat();
-                Self { link: Link::before(&prefix), text, notes: Vec::new() }
-            }
-        }
+        let Some(head) = head.filter(|head| head.last.count > 0) else {
+            let prefix = [log, text.as_bytes()].concat();
+            return Self { link: Link::before(&prefix), text, notes: Vec::new() };
+        };
+        let said = "lines before this one are missing: the log was emptied or moved away";
+        Self { link: head.last.clone(), text, notes: vec![chain::note(when, said, None)] }
     }
 }
 

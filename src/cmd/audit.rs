@@ -99,10 +99,10 @@ fn verdict(report: &Report, file: &str, paint: Paint) -> String {
         out.extend([paint.paint(Mark::Caution, "noted:").as_str(), " ", remark.as_str(), "\n"]);
     }
     if report.unchained > 0 {
-        out.push_str(&format!(
-            "{} from before the chain: guarded as a whole from the first line of the chain on\n",
-            lines_of(report.unchained)
-        ));
+        out.push_str(&lines_of(report.unchained));
+        out.push_str(
+            " from before the chain: guarded as a whole from the first line of the chain on\n",
+        );
     }
     let file = text::strict_line(file);
     let (mark, verdict) = match (report.problems.len(), report.chained) {

@@ -19,7 +19,7 @@ pub fn line(value: &Value) -> String {
         if text::is_unseen(c) {
             let mut units = [0; 2];
             for unit in c.encode_utf16(&mut units) {
-                out.push_str(&format!("\\u{unit:04x}"));
+                out.extend([format!("\\u{unit:04x}")]);
             }
         } else {
             out.push(c);

@@ -180,7 +180,7 @@ fn spelled(value: &str) -> Vec<String> {
     let form: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
     let percent = form.replace('+', "%20");
     let path: String = percent_encoded(value);
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = value.bytes().flat_map(digits).collect();
     let mut all = vec![
         value.to_owned(),
         escaped.unwrap_or(value).to_owned(),
@@ -202,13 +202,19 @@ fn spelled(value: &str) -> Vec<String> {
     all
 }
 
+/// A byte in hex.
+fn digits(byte: u8) -> [char; 2] {
+    [byte >> 4, byte & 15].map(|half| char::from_digit(u32::from(half), 16).unwrap_or('0'))
+}
+
 /// All but letters, digits and `-._~` as `%XX`.
 fn percent_encoded(value: &str) -> String {
     value.bytes().fold(String::new(), |mut out, byte| {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            out.push('%');
+            out.extend(digits(byte).map(|digit| digit.to_ascii_uppercase()));
         }
         out
     })
@@ -233,8 +239,8 @@ fn base64_cores(value: &str) -> impl Iterator<Item = String> {
         let code = STANDARD_NO_PAD.encode(&padded);
         let whole = padded.len() / 3 * 4;
         let from = if before == 0 { 0 } else { before + 1 };
-        let core = code.get(from..whole).filter(|core| core.len() >= SHORTEST_CODE)?;
-        Some(core.to_owned())
+        let own = code.get(from..whole).filter(|own| own.len() >= SHORTEST_CODE)?;
+        Some(own.to_owned())
     })
 }
 
@@ -260,7 +266,7 @@ mod tests {
             encoded.clone(),
             encoded.replace("%2F", "%2f").replace("%2B", "%2b").replace("%3D", "%3d"),
             encoded.replace('+', "%20"),
-            value.bytes().map(|byte| format!("{byte:02x}")).collect(),
+            value.bytes().flat_map(digits).collect(),
         ] {
             let clean = one().text(&format!("before {text} after")).into_owned();
             assert!(clean.contains("[redacted: MY_TOKEN]"), "{text} → {clean}");

@@ -43,13 +43,17 @@ impl Scrub for Arc<Value> {
 
 impl<T: Scrub> Scrub for Option<T> {
     fn scrub(&mut self, secrets: &Secrets) {
-        self.iter_mut().for_each(|inner| inner.scrub(secrets));
+        if let Some(inner) = self {
+            inner.scrub(secrets);
+        }
     }
 }
 
 impl<T: Scrub> Scrub for Vec<T> {
     fn scrub(&mut self, secrets: &Secrets) {
-        self.iter_mut().for_each(|inner| inner.scrub(secrets));
+        for inner in self {
+            inner.scrub(secrets);
+        }
     }
 }
 

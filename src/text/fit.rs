@@ -127,7 +127,7 @@ mod tests {
             let shown = console(&raw).into_owned();
             let left = shown.replace("\u{1b}[m", "");
             for (at, _) in left.match_indices('\u{1b}') {
-                let body = &left[at + 1..];
+                let body = left.get(at + 1..).unwrap_or_default();
                 let end = body.trim_start_matches(['[', ';']).trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
                 prop_assert!(body.starts_with('[') && end.starts_with('m'), "{shown:?}");
             }

@@ -13,7 +13,9 @@ fn log(prefix: &str, lines: u64) -> (Vec<String>, Head) {
 
 fn bytes(prefix: &str, lines: &[String]) -> Vec<u8> {
     let mut text = prefix.to_owned();
-    lines.iter().for_each(|line| text.extend([line, "\n"]));
+    for line in lines {
+        text.extend([line, "\n"]);
+    }
     text.into_bytes()
 }
 

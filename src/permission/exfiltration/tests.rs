@@ -64,7 +64,11 @@ fn wrapping_quoting_and_codes_do_not_hide_it() {
         serde_json::to_string(&quoted).unwrap(),
         STANDARD.encode(SECRET),
         format!("https://x.example/?d={}", URL_SAFE_NO_PAD.encode(SECRET)),
-        SECRET.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        SECRET
+            .bytes()
+            .flat_map(|byte| format!("{byte:02x}").into_bytes())
+            .map(char::from)
+            .collect(),
         url::form_urlencoded::byte_serialize(SECRET.as_bytes()).collect(),
         url::form_urlencoded::byte_serialize(STANDARD.encode(SECRET).as_bytes()).collect(),
     ] {
@@ -129,7 +133,7 @@ fn results_of_an_earlier_run_count_for_the_server_of_their_tool() {
 #[test]
 fn memory_is_bounded_and_the_latest_stays() {
     let mut provenance = Provenance { generation: 20_000, ..Provenance::default() };
-    let filler: String = (0..2_000).map(|n| format!("{n:x}z")).collect();
+    let filler: String = (0..2_000).map(|n: u32| n.to_string()).collect();
     for call in 0..20 {
         provenance.result(&ToolId::new("a", "t"), CallId(call), &format!("{call}{filler}"));
     }
@@ -204,9 +208,10 @@ fn figures_of_a_megabyte_against_ten() {
         (0..count)
             .map(|_| {
                 state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                format!("{:x} ", state >> 40)
+                (state >> 40).to_string()
             })
-            .collect()
+            .collect::<Vec<_>>()
+            .join(" ")
     };
     let begun = Instant::now();
     let mut provenance = Provenance::default();
