@@ -7,6 +7,7 @@ mod browser;
 mod carry;
 mod child;
 mod editor;
+mod pick;
 mod welcome;
 
 use std::collections::VecDeque;
@@ -25,6 +26,7 @@ use crate::terminal::input::Input;
 use crate::terminal::signals::{Caught, INTERRUPT, Signals};
 use crate::ui::{Intent, Msg, Ui, UiOptions};
 
+pub use pick::pick;
 pub use welcome::welcome;
 
 /// How long the end waits for everything to end in order.

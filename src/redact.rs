@@ -101,6 +101,21 @@ pub fn body(bytes: &[u8]) -> String {
     }
 }
 
+/// Replaces known secret values, also where JSON or a URL spells them differently.
+pub fn secrets<S: AsRef<str>>(text: &str, values: &[S]) -> String {
+    let mut spellings: Vec<String> = values
+        .iter()
+        .map(|value| value.as_ref().trim())
+        .filter(|value| !value.is_empty())
+        .flat_map(spelled)
+        .collect();
+    // The longest first: a secret may be the beginning of another one.
+    spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    spellings.dedup();
+    let present = spellings.iter().filter(|spelling| text.contains(spelling.as_str()));
+    present.fold(text.to_owned(), |text, spelling| text.replace(spelling.as_str(), MARK))
+}
+
 /// Whether a header or member of this name usually holds a secret.
 pub fn guards(name: &str) -> bool {
     let name = folded(name);
@@ -117,6 +132,14 @@ fn member((name, value): (&String, &Value)) -> (String, Value) {
         _ => json(value),
     };
     (name.clone(), value)
+}
+
+fn spelled(value: &str) -> Vec<String> {
+    let escaped = Value::from(value).to_string();
+    let escaped = escaped.trim_start_matches('"').trim_end_matches('"').to_owned();
+    let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
+    let percent = encoded.replace('+', "%20");
+    vec![value.to_owned(), escaped, encoded, percent]
 }
 
 fn folded(name: &str) -> String {

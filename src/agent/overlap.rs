@@ -1,10 +1,12 @@
 //! Data of one server on its way to another: what results said is remembered, and every decision
 //! about a call looks at what its arguments carry.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::Agent;
 use super::calls::OpenCall;
+use super::past::{self, Past};
 use crate::domain::{Approval, Call, CallId, Carried, DeniedBy, Message, Tool};
 use crate::permission::{Because, Decision, exfiltration};
 
@@ -16,12 +18,32 @@ impl Agent {
         }
     }
 
-    /// Remembers what a message of the user or of an earlier run said.
+    /// Remembers what the user wrote.
     pub(super) fn learn_message(&mut self, message: &Message) {
-        match message {
-            Message::User { text } => self.provenance.user(text),
-            Message::Result { name, call, text, .. } => self.provenance.earlier(name, *call, text),
-            Message::Assistant { .. } => {}
+        if let Message::User { text } = message {
+            self.provenance.user(text);
+        }
+    }
+
+    /// Remembers what was said in an earlier run. Of a result that is not kept whole, what the model
+    /// was told.
+    pub(super) fn learn_past(&mut self, past: &Past) {
+        let mut whole: HashSet<CallId> = HashSet::new();
+        for result in past.results.iter().filter(|result| result.told.is_some()) {
+            if let Some(text) = past::whole(&result.outcome) {
+                self.provenance.result(&result.tool, result.call, &text);
+                whole.insert(result.call);
+            }
+        }
+        for message in &past.messages {
+            match message {
+                Message::User { text } => self.provenance.user(text),
+                Message::Result { call: Some(call), .. } if whole.contains(call) => {}
+                Message::Result { name, call, text, .. } => {
+                    self.provenance.earlier(name, *call, text);
+                }
+                Message::Assistant { .. } => {}
+            }
         }
     }
 

@@ -3,8 +3,11 @@
 mod approvals;
 mod cancelling;
 mod overlaps;
+mod queueing;
 mod rig;
 mod rounds;
+mod searching;
 mod stories;
 mod summing;
 mod told;
+mod windows;

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
@@ -45,4 +46,26 @@ fn guarded_members_are_hidden_at_any_depth() {
 fn parameter_named_like_a_secret_keeps_its_schema() {
     let schema = json!({"properties": {"token": {"type": "string"}}});
     assert_eq!(json(&schema), schema);
+}
+
+#[test]
+fn known_secrets_vanish_in_every_spelling() {
+    let text = r#"a k"y/1 b k\"y\/1 k\"y/1 k%22y%2F1 end"#;
+    let clean = secrets(text, &["k\"y/1"]);
+    assert_eq!(clean, r#"a [redacted] b k\"y\/1 [redacted] [redacted] end"#);
+}
+
+#[test]
+fn longer_secret_goes_before_its_own_beginning() {
+    assert_eq!(secrets("abc abcdef", &["abc", "abcdef"]), "[redacted] [redacted]");
+    assert_eq!(secrets("abc", &["", "  "]), "abc");
+}
+
+proptest! {
+    #[test]
+    fn no_secret_survives(before in ".*", secret in "[!-~]{6,20}", after in ".*") {
+        prop_assume!(!MARK.contains(&secret));
+        let clean = secrets(&format!("{before}{secret}{after}"), &[&secret]);
+        prop_assert!(!clean.contains(&secret));
+    }
 }

@@ -140,7 +140,7 @@ impl Scrub for Outcome {
             | Self::Denied(
                 DeniedBy::User { note: text }
                 | DeniedBy::Rule { rule: text }
-                | DeniedBy::Headless { rule: text },
+                | DeniedBy::Headless { rule: text, .. },
             ) => text.scrub(secrets),
             Self::Cancelled { .. } => {}
         }
@@ -235,7 +235,7 @@ impl Scrub for ServerEventKind {
                 *asked = Arc::new(clean);
             }
             Self::ElicitClosed { why: text, .. } | Self::Log { text, .. } => text.scrub(secrets),
-            Self::Stage { .. } | Self::Latency(_) => {}
+            Self::Stage { .. } | Self::Latency(_) | Self::Changed(_) => {}
         }
     }
 }
