@@ -40,7 +40,7 @@ use crate::bridge::Notice;
 use crate::domain::{
     CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
 };
-use crate::permission::Policy;
+use crate::permission::{Listing, Policy};
 
 /// What an agent is made with.
 #[derive(Debug, Clone)]
@@ -199,6 +199,7 @@ impl Agent {
 
     fn catalog_changed(&mut self, catalog: Arc<Catalog>) {
         self.conversation.offer(&catalog, &self.config.system, self.kept.any());
+        self.policy.learn(catalog.servers.iter().filter_map(Listing::of));
         self.catalog = catalog;
     }
 

@@ -6,7 +6,6 @@ pub mod coalesce;
 pub mod conductor;
 pub mod hub;
 pub mod journal;
-mod pinboard;
 mod records;
 pub mod spec;
 pub mod tasks;

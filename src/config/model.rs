@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::domain::{Mode, ServerName};
-use crate::permission::{Pattern, Rule};
+use crate::permission::{GrantLimits, Pattern, Rule};
 
 /// Everything that was configured, defaults filled in.
 #[derive(Debug, Clone)]
@@ -89,6 +89,8 @@ pub struct McpConfig {
     pub result_limit: u64,
     /// What a changed definition does.
     pub pins: PinMode,
+    /// What “this tool for this session” allows at most.
+    pub grants: GrantLimits,
     /// A file with further certificate authorities, in PEM.
     pub ca_file: Option<PathBuf>,
     /// The servers, in the order of the file. Refused entries are not here but in
@@ -237,6 +239,7 @@ impl Default for McpConfig {
             max_call_time: Duration::from_secs(15 * 60),
             result_limit: 6000,
             pins: PinMode::default(),
+            grants: GrantLimits::default(),
             ca_file: None,
             servers: Vec::new(),
         }

@@ -57,6 +57,7 @@ pub async fn run(
         listing: Listing::Idle,
         era: spec.remembered,
         listed: false,
+        listing_from: 0,
         attempts: 0,
         retry_at: None,
         generation: 0,
@@ -91,6 +92,8 @@ struct Actor {
     listing: Listing,
     era: Option<Era>,
     listed: bool,
+    /// How many changes had been announced when the latest listing began.
+    listing_from: u64,
     attempts: u32,
     retry_at: Option<Instant>,
     generation: u64,
@@ -149,9 +152,9 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, cancel, reply } => {
+            Command::Call { call, tool, arguments, definition, cancel, reply } => {
                 self.wake();
-                let request = Request { call, tool, arguments, cancel, reply };
+                let request = Request { call, tool, arguments, definition, cancel, reply };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {
@@ -261,6 +264,7 @@ impl Actor {
             return;
         }
         self.generation += 1;
+        self.listing_from = self.shared.peer.announced();
         self.shared.peer.cache().clear();
         self.shared.peer.desk.withdraw_all();
         self.link.send_replace(Link::Connecting).part();
@@ -303,6 +307,7 @@ impl Actor {
             }
             Link::Up(conn) => {
                 self.listing = Listing::Running;
+                self.listing_from = self.shared.peer.announced();
                 let job = connect::list_again(Arc::clone(&self.shared), conn);
                 self.start_until_end(job, |listed| Done::Listed(Box::new(listed)));
             }
@@ -382,9 +387,19 @@ impl Actor {
             let advice = "The tools read so far are offered; its makers may want to know.";
             self.tell(ServerEventKind::Warned(Warning::new(source, message, advice)));
         }
+        self.covered();
         let tools = list.tools.into_iter().map(|tool| tool.definition).collect();
         self.tell(ServerEventKind::Tools { tools, dropped: list.dropped });
         self.tell(ServerEventKind::State(ServerState::Ready));
+    }
+
+    /// A listing has come to its end: the changes that were announced before it began are in it, as
+    /// far as they can be had. One that was announced meanwhile makes another.
+    fn covered(&mut self) {
+        self.shared.covered.send_replace(self.listing_from);
+        if self.shared.peer.announced() > self.listing_from {
+            self.refresh_soon();
+        }
     }
 
     fn listed_again(&mut self, outcome: connect::ListOutcome) {
@@ -395,6 +410,7 @@ impl Actor {
             // The connection is being made anew, or cannot be, and that is told already.
             Err(_) if !matches!(&*self.link.borrow(), Link::Up(_)) => {}
             Err(fault) => {
+                self.covered();
                 let reason = format!("The tools could not be listed again: {fault}");
                 self.tell(ServerEventKind::State(ServerState::Degraded { reason }));
             }

@@ -22,7 +22,7 @@ use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
-    Source, TurnId, Warning,
+    Source, ToolId, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -202,6 +202,7 @@ impl Conductor {
             Op::CallUnchecked { tool, arguments } => {
                 self.drive(Event::CallUnchecked { tool, arguments });
             }
+            Op::AcceptPin { tool, pin } => self.accept(&tool, &pin),
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
@@ -210,6 +211,15 @@ impl Conductor {
             }
             Op::Quit => {}
         }
+    }
+
+    /// Takes a changed definition that the user was shown for the one to compare with.
+    fn accept(&mut self, tool: &ToolId, pin: &str) {
+        if let Err(why) = self.hub.accept(tool, pin) {
+            let advice = "Look at its page again.";
+            self.warn(Warning::new(Source::Tool(tool.clone()), why, advice));
+        }
+        self.show_catalog();
     }
 
     fn heard_inside(&mut self, news: Inside) {
@@ -357,7 +367,8 @@ impl Conductor {
         self.calls.insert(call.id, cancel.clone());
         self.hub.allowed(&call.tool);
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, cancel, self.inside.clone());
+        let definition = self.hub.definition(&call.tool);
+        let carrying = work::carry(commands, call, definition, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
     }
 

@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
-    TurnId, Warning,
+    ToolDefinition, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -100,20 +100,23 @@ pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>)
     }
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
 ) {
-    let outcome = outcome_of(commands, &call, cancel).await;
+    let outcome = outcome_of(commands, &call, definition, cancel).await;
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
     cancel: CancellationToken,
 ) -> Outcome {
     let no_client = || Outcome::NotSent {
@@ -125,6 +128,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
     };
@@ -191,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_a_client_is_not_sent() {
-        let outcome = outcome_of(None, &call(), CancellationToken::new()).await;
+        let outcome = outcome_of(None, &call(), None, CancellationToken::new()).await;
         assert_eq!(outcome.word(), "not sent");
     }
 
@@ -201,7 +205,7 @@ mod tests {
         commands.send(Command::Connect).await.unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let outcome = outcome_of(Some(commands), &call(), cancel).await;
+        let outcome = outcome_of(Some(commands), &call(), None, cancel).await;
         assert_eq!(outcome, Outcome::Cancelled { sent: false });
     }
 
@@ -210,7 +214,7 @@ mod tests {
         let (commands, mut queue) = mpsc::channel(1);
         let taking = async { drop(queue.recv().await) };
         let call = call();
-        let carrying = outcome_of(Some(commands), &call, CancellationToken::new());
+        let carrying = outcome_of(Some(commands), &call, None, CancellationToken::new());
         let (outcome, ()) = tokio::join!(carrying, taking);
         assert_eq!(outcome.word(), "unknown");
     }

@@ -73,7 +73,10 @@ impl Hearing {
         match method {
             "notifications/progress" => self.progressed(peer, params).await,
             "notifications/message" => self.logged(peer, params).await,
-            "notifications/tools/list_changed" => peer.up(Upcall::ToolsAnnounced).await,
+            "notifications/tools/list_changed" => {
+                peer.announce();
+                peer.up(Upcall::ToolsAnnounced).await;
+            }
             // C4
             "notifications/prompts/list_changed" => peer.cache().forget(Stale::Prompts),
             "notifications/resources/list_changed" => peer.cache().forget(Stale::Resources),
