@@ -52,8 +52,8 @@ use crate::domain::{
     CallId, Catalog, ContextParts, Interaction, Message, QuestionId, ServerName, ToolId, TurnId,
     Warning,
 };
-use crate::permission::Policy;
 use crate::permission::exfiltration::Provenance;
+use crate::permission::{Listing, Policy};
 
 /// What an agent is made with.
 #[derive(Debug, Clone)]
@@ -211,6 +211,7 @@ impl Agent {
 
     fn catalog_changed(&mut self, catalog: Arc<Catalog>) {
         self.conversation.change(&catalog, &self.config.system);
+        self.policy.learn(catalog.servers.iter().filter_map(Listing::of));
         self.catalog = catalog;
     }
 

@@ -258,7 +258,9 @@ impl Agent {
                 let by = by.unwrap_or_else(|| by_nobody(&tool, self.policy.pins, because));
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
-            (Mode::Ask, Consent::Open) => self.ask_person(id, tool, why),
+            (Mode::Ask, Consent::Open) => {
+                self.ask_person(id, tool, why, decision.because.grounds(), now);
+            }
         }
     }
 

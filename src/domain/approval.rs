@@ -1,6 +1,7 @@
 //! Questions to the user and their answers.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, CallId};
 use super::name::ToolId;
-use super::tool::Tool;
+use super::tool::{Mode, Tool};
 
 /// Whether somebody is there to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,6 +33,48 @@ pub struct Approval {
     pub why: String,
     /// Pieces of other servers' results that the arguments repeat; one of each server.
     pub carried: Vec<Carried>,
+    /// The same as data. What changed of the tool's definition is [`Tool::changes`].
+    pub grounds: Grounds,
+}
+
+/// Why something is asked, as data. Texts quote what stands in files and at servers: clean before
+/// showing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grounds {
+    /// What kind of reason it is.
+    pub kind: GroundsKind,
+    /// The deciding rule as the file spells it, where a rule decided.
+    pub rule: Option<String>,
+    /// The file that the rule is written in; `None` for one of the command line.
+    pub file: Option<PathBuf>,
+    /// Its line, from 1.
+    pub line: Option<usize>,
+    /// What would change the answer: each change, and what would be decided then.
+    pub what_if: Vec<(String, Mode)>,
+}
+
+/// Kinds of reasons for a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum GroundsKind {
+    /// The server's own mode.
+    ServerMode,
+    /// The mode for all servers, or none.
+    #[default]
+    GlobalMode,
+    /// A rule that fits.
+    Rule,
+    /// A rule of which it cannot be said whether it fits.
+    Undecided,
+    /// The definition is not the one that is remembered.
+    PinChanged,
+    /// A limit was reached.
+    Limit,
+    /// The user has changed the arguments.
+    Edited,
+    /// The definition changed while the user was asked.
+    ChangedMeanwhile,
+    /// The arguments repeat a result of another server.
+    Carried,
 }
 
 /// A piece of one server's result in an argument for another server.

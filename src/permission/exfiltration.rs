@@ -17,9 +17,8 @@ mod index;
 
 use serde_json::{Map, Value};
 
-use super::matching::{self, Fit};
+use super::matching::{Applied, Fit};
 use super::policy::{Because, Decision, Policy};
-use super::rule::Rule;
 use crate::domain::{CallId, Carried, Mode, ModelName, ServerName, Tool, ToolId};
 use fold::{Folded, Names};
 use index::{Index, Span};
@@ -201,32 +200,37 @@ pub fn guard(
     if carried.is_empty() || decision.verdict == Mode::Deny {
         return decision;
     }
-    let rules = rules(policy, tool);
-    let fits = |rule: &Rule, wide: bool, from: &ServerName| {
-        let named = rule.from.iter().any(|pattern| pattern.matches(from.as_str()));
-        if named { matching::apart_from_source(rule, tool, arguments, wide) } else { Fit::No }
+    let rules: Vec<Applied<'_>> =
+        policy.rules(tool).filter(|applied| !applied.rule.from.is_empty()).collect();
+    let fits = |applied: &Applied<'_>, from: &ServerName| {
+        let named = applied.rule.from.iter().any(|pattern| pattern.matches(from.as_str()));
+        if named { applied.fit_apart_from_source(tool, arguments) } else { Fit::No }
     };
     // What tightens counts in doubt as well.
     let tightens = |mode: Mode| {
-        rules.iter().find(|(rule, wide)| {
-            let of_any = |carried: &Carried| fits(rule, *wide, &carried.from.server) != Fit::No;
-            rule.permissions == mode && carried.iter().any(of_any)
+        rules.iter().find(|applied| {
+            let of_any = |carried: &Carried| fits(applied, &carried.from.server) != Fit::No;
+            applied.rule.permissions == mode && carried.iter().any(of_any)
         })
     };
-    if let Some((rule, _)) = tightens(Mode::Deny) {
-        return Decision { verdict: Mode::Deny, because: Because::Rule(Box::new((*rule).clone())) };
+    let by = |verdict: Mode, applied: &Applied<'_>| Decision {
+        verdict,
+        because: Because::Rule(Box::new(applied.rule.clone())),
+    };
+    if let Some(applied) = tightens(Mode::Deny) {
+        return by(Mode::Deny, applied);
     }
     if decision.verdict == Mode::Ask {
         return decision;
     }
-    if let Some((rule, _)) = tightens(Mode::Ask) {
-        return Decision { verdict: Mode::Ask, because: Because::Rule(Box::new((*rule).clone())) };
+    if let Some(applied) = tightens(Mode::Ask) {
+        return by(Mode::Ask, applied);
     }
     let allowed = |carried: &Carried| {
         let from = &carried.from.server;
         granted.contains(from)
-            || rules.iter().any(|(rule, wide)| {
-                rule.permissions == Mode::Auto && fits(rule, *wide, from) == Fit::Yes
+            || rules.iter().any(|applied| {
+                applied.rule.permissions == Mode::Auto && fits(applied, from) == Fit::Yes
             })
     };
     match carried.iter().find(|carried| !allowed(carried)) {
@@ -245,14 +249,6 @@ pub fn allowing(tool: &Tool, carried: &[Carried]) -> String {
         several => Value::from(several.to_vec()),
     };
     format!("{{ tool: {}, from: {from}, permissions: auto }}", Value::from(tool.id.tool.as_str()))
-}
-
-fn rules<'p>(policy: &'p Policy, tool: &Tool) -> Vec<(&'p Rule, bool)> {
-    let wide = policy.global_rules();
-    let wide = wide.filter(|(servers, _)| servers.matches(tool.id.server.as_str()));
-    let own = policy.servers.get(&tool.id.server).into_iter().flat_map(|server| &server.rules);
-    let all = wide.map(|(_, rule)| (rule, true)).chain(own.map(|rule| (rule, false)));
-    all.filter(|(rule, _)| !rule.from.is_empty()).collect()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
-    SessionSummary, Source, TraceContext, TurnId, Warning,
+    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -112,16 +112,18 @@ pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>)
     drop(inside.send(Inside::Window(window)).await);
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
     secrets: Secrets,
 ) {
-    let mut outcome = outcome_of(commands, &call, trace, cancel).await;
+    let mut outcome = outcome_of(commands, &call, definition, trace, cancel).await;
     outcome.scrub(&secrets);
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
@@ -129,6 +131,7 @@ pub(super) async fn carry(
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
@@ -141,6 +144,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
         trace,

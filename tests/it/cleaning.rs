@@ -13,9 +13,9 @@ use mini_me_tui::bridge::Notice;
 use mini_me_tui::domain::catalog::ServerConnection;
 use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Carried, Catalog, Content, Elicitation,
-    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Mode, Outcome,
-    PinState, Progress, Question, QuestionId, QuestionKind, Server, ServerState, Source, Stage,
-    Tool, ToolDefinition, ToolId, ToolOutput, TurnEnd, TurnId, Usage, Warning,
+    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
+    Outcome, PinState, Progress, Question, QuestionId, QuestionKind, Server, ServerState, Source,
+    Stage, Tool, ToolDefinition, ToolId, ToolOutput, TurnEnd, TurnId, Usage, Warning,
 };
 use mini_me_tui::text;
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
@@ -275,7 +275,14 @@ fn approval() -> Arc<Approval> {
     };
     let call = call();
     let tool = tool(call.tool.server.as_str());
-    Arc::new(Approval { call, tool, host: hostile(), why: hostile(), carried: vec![carried] })
+    let grounds = Grounds {
+        rule: Some(hostile()),
+        file: Some(hostile().into()),
+        what_if: vec![(hostile(), Mode::Auto)],
+        ..Grounds::default()
+    };
+    let (host, why) = (hostile(), hostile());
+    Arc::new(Approval { call, tool, host, why, grounds, carried: vec![carried] })
 }
 
 fn elicitation(id: u64, kind: ElicitationKind) -> Arc<Elicitation> {

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::*;
 use crate::domain::{Annotations, PinState, ToolDefinition};
-use crate::permission::{Pattern, ServerPolicy};
+use crate::permission::{Pattern, Rule, ServerPolicy};
 
 const SECRET: &str =
     "Quarterly revenue fell by 12.4 % in the northern region; the board meets on Tuesday.";
