@@ -79,8 +79,8 @@ fn messages_that_do_not_name_the_version_are_read_and_told_apart() {
         (r#"{"id":1,"result":{}}"#, false),
         (r#"{"jsonrpc":2.0,"id":1,"result":{}}"#, false),
         (r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"1.0","method":"n"}]"#, false),
-        (r#"[]"#, true),
-        (r#"null"#, true),
+        ("[]", true),
+        ("null", true),
     ] {
         let read = read(text.as_bytes()).unwrap();
         assert_eq!(read.versioned, versioned, "{text}");

@@ -221,23 +221,28 @@ async fn what_took_an_answer_of_the_user_is_not_kept_and_the_question_names_its_
 }
 
 // C2, U6: nobody tells of changes, so a stale list is fetched when somebody needs it, and no sooner.
+// The legacy server announces changes and has no stream to tell of them.
 #[tokio::test]
 async fn a_stale_list_of_a_server_that_tells_of_no_changes_is_fetched_at_the_next_call() {
     let thaw = freeze();
-    let server = Server::start(era_modern::usual).await;
-    let client = Client::ready(spec(&server.url("/mcp"))).await;
-    client.call("météo", &json!({})).await;
-    assert_eq!(server.asked("tools/list").len(), 1);
-    tokio::time::advance(Duration::from_secs(61)).await;
-    for _ in 0..200 {
-        tokio::task::yield_now().await;
+    for (usual, tool) in
+        [(era_modern::usual as fn(&Recorded) -> Reply, "météo"), (era_legacy::usual, "echo")]
+    {
+        let server = Server::start(usual).await;
+        let client = Client::ready(spec(&server.url("/mcp"))).await;
+        client.call(tool, &json!({})).await;
+        assert_eq!(server.asked("tools/list").len(), 1);
+        tokio::time::advance(Duration::from_secs(61)).await;
+        for _ in 0..200 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(server.asked("tools/list").len(), 1, "time alone is no need");
+        client.call(tool, &json!({})).await;
+        meanwhile("it is listed again", || server.asked("tools/list").len() == 2).await;
+        client.send(mini_me_tui::mcp::Command::Shutdown).await;
     }
-    assert_eq!(server.asked("tools/list").len(), 1, "time alone is no need");
-    client.call("météo", &json!({})).await;
-    meanwhile("it is listed again", || server.asked("tools/list").len() == 2).await;
     drop(thaw);
     tokio::time::resume();
-    client.stop().await;
 }
 
 // T10, T11: the wait is the server's, whatever version was agreed on, as often as it closes.
@@ -323,5 +328,104 @@ async fn a_log_message_outside_any_call_is_passed_on_with_its_level() {
         .await;
     assert_eq!((level.as_str(), line.as_str()), ("pondering", "{\"n\":1}"));
     assert_eq!(states(&client.events()).last(), Some(&ServerState::Ready));
+    client.stop().await;
+}
+
+// X1, H12: at whatever depth, and the body says the same.
+#[tokio::test]
+async fn a_nested_argument_travels_in_its_header_and_in_the_body() {
+    let server = except(era_modern::usual, |request| {
+        let nested = json!({"name": "météo", "inputSchema": {"type": "object", "properties": {
+            "where": {"type": "object", "properties": {
+                "country": {"type": "object", "properties": {
+                    "code": {"type": "string", "x-mcp-header": "Country"}}},
+                "floor": {"type": ["integer", "null"], "x-mcp-header": "Floor"}}},
+            "brief": {"type": "boolean", "x-mcp-header": "Brief"}}}});
+        (request.rpc() == "tools/list")
+            .then(|| Reply::json(200, &result(request, &json!({"tools": [nested]}))))
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    let arguments =
+        json!({"where": {"country": {"code": "Österreich"}, "floor": -2}, "brief": true});
+    assert_eq!(text(&client.call("météo", &arguments).await), "12 C");
+    client.call("météo", &json!({"where": {"country": "flat", "floor": null}})).await;
+    client.stop().await;
+    let calls = server.asked("tools/call");
+    assert_eq!(calls[0].header("mcp-param-country"), Some("=?base64?w5ZzdGVycmVpY2g=?="));
+    assert_eq!(calls[0].header("mcp-param-floor"), Some("-2"));
+    assert_eq!(calls[0].header("mcp-param-brief"), Some("true"));
+    assert_eq!(calls[0].json()["params"]["arguments"], arguments);
+    for absent in ["mcp-param-country", "mcp-param-floor", "mcp-param-brief"] {
+        assert_eq!(calls[1].header(absent), None, "{absent}");
+    }
+}
+
+// E3, §2.4: the request fails alone, in words, and is not sent again.
+#[tokio::test]
+async fn a_capability_that_is_missing_is_said_and_changes_nothing_else() {
+    let server = except(era_modern::usual, |request| {
+        (request.rpc() == "tools/call").then(|| {
+            let mut refused = error(request, -32021, "Elicitation is required");
+            refused["error"]["data"] = json!({"requiredCapabilities": {"elicitation": {}}});
+            Reply::json(400, &refused)
+        })
+    })
+    .await;
+    let mut spec = spec(&server.url("/mcp"));
+    spec.answering = mini_me_tui::domain::Answering::Nobody;
+    let client = Client::ready(spec).await;
+    let outcome = client.call("météo", &json!({})).await;
+    assert_eq!(outcome.word(), "tool error");
+    assert!(text(&outcome).contains("nobody is there"), "{outcome:?}");
+    assert_eq!(states(&client.events()).last(), Some(&ServerState::Ready));
+    client.stop().await;
+    assert_eq!(server.asked("tools/call").len(), 1);
+    assert!(server.asked("initialize").is_empty());
+}
+
+// I7, R3: a page in the middle of a modern call.
+#[tokio::test]
+async fn a_page_that_a_modern_call_needs_is_consented_to_without_content() {
+    let server = except(era_modern::usual, |request| {
+        let params = request.json()["params"].clone();
+        (request.rpc() == "tools/call" && params["inputResponses"].is_null()).then(|| {
+            let page = json!({"method": "elicitation/create", "params": {"mode": "url",
+                "message": "Sign in", "url": "https://xn--mnchen-3ya.example/in?a=1"}});
+            let needed = json!({"resultType": "input_required", "inputRequests": {"p": page}});
+            Reply::json(200, &result(request, &needed))
+        })
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    let calling = client.begin("météo", &json!({})).await;
+    let asked = client.asked(0).await;
+    let mini_me_tui::domain::ElicitationKind::Url { url, host } = &asked.kind else { panic!() };
+    assert_eq!(host, "xn--mnchen-3ya.example");
+    assert_eq!(url, "https://xn--mnchen-3ya.example/in?a=1");
+    client.reply(asked.id, mini_me_tui::domain::ElicitationReply::Accept(None)).await;
+    assert_eq!(text(&calling.outcome().await), "12 C");
+    client.stop().await;
+    let answer = &server.asked("tools/call")[1].json()["params"]["inputResponses"];
+    assert_eq!(*answer, json!({"p": {"action": "accept"}}));
+}
+
+// S1–S3, S7: the corners of the format, in the middle of a call and cut into single bytes.
+#[tokio::test]
+async fn an_answer_in_the_oddest_form_that_the_format_allows_is_read() {
+    let server = except(era_legacy::usual, |request| {
+        (request.rpc() == "tools/call").then(|| {
+            let answer = said(request, "Grüße 🎈");
+            let answer = answer.to_string();
+            let (first, second) = answer.split_once(',').unwrap();
+            let odd = format!(
+                "\u{feff}: hi\r\nid: a\0b\r:\n\revent\ndata:{first},\r\ndata: {second}\r\r\ndata: {{unfinished"
+            );
+            odd.bytes().fold(Reply::stream(), |reply, byte| reply.bytes(&[byte]))
+        })
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    assert_eq!(text(&client.call("echo", &json!({})).await), "Grüße 🎈");
     client.stop().await;
 }

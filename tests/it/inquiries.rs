@@ -432,7 +432,7 @@ async fn a_legacy_server_that_logs_is_asked_for_log_messages_once() {
 }
 
 /// The program without a face, and a server of its config.
-async fn program(server: &Server) -> mini_me_tui::runtime::Handle {
+fn program(server: &Server) -> mini_me_tui::runtime::Handle {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("config.yaml");
     let yaml = format!("servers: [{{ name: s, url: \"{}\" }}]", server.url("/mcp"));
@@ -464,7 +464,7 @@ async fn a_completion_that_is_overtaken_is_given_up() {
         (request.rpc() == "completion/complete" && first).then(|| Reply::default().hang())
     })
     .await;
-    let mut program = program(&server).await;
+    let mut program = program(&server);
     notice(&mut program, |notice| match notice {
         Notice::CatalogChanged { catalog } if catalog.settled() => Some(()),
         _ => None,
@@ -516,7 +516,7 @@ async fn a_face_is_told_what_else_has_changed_at_a_server() {
             })
     })
     .await;
-    let mut program = program(&server).await;
+    let mut program = program(&server);
     let changed = notice(&mut program, |notice| match notice {
         Notice::OffersChanged { server, what } => Some((server.as_str().to_owned(), what)),
         _ => None,
