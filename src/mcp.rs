@@ -56,7 +56,7 @@ use crate::config::Protocol;
 use crate::domain::{
     Answering, CallId, Changed, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
     InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
-    ToolDefinition, ToolName, Warning,
+    ToolDefinition, ToolName, TraceContext, Warning,
 };
 
 /// Room for commands to one server: more calls than this at once wait in line.
@@ -116,6 +116,8 @@ pub enum Command {
         cancel: CancellationToken,
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
+        /// The span that the server's own are to stand below, where traces are made (P3).
+        trace: Option<TraceContext>,
     },
     /// Ask something that changes nothing at the server. The answer is sent exactly once.
     Inquire {

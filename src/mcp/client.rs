@@ -168,10 +168,10 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, cancel, reply } => {
+            Command::Call { call, tool, arguments, cancel, reply, trace } => {
                 self.wake();
                 self.refresh_if_stale();
-                let request = Request { call, tool, arguments, cancel, reply };
+                let request = Request { call, tool, arguments, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {

@@ -405,6 +405,10 @@ impl Peer {
         if ask.call.is_some() {
             meta.insert("progressToken".to_owned(), ask.id.into());
         }
+        // What the request brings of its own (P3).
+        if let Some(Value::Object(own)) = params.remove("_meta") {
+            meta.extend(own);
+        }
         if !meta.is_empty() {
             params.insert("_meta".to_owned(), Value::Object(meta));
         }

@@ -27,6 +27,7 @@ use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::Pins;
+use crate::telemetry::Peer;
 
 /// How long changes are gathered before a snapshot is made.
 const GATHER: Duration = Duration::from_millis(15);
@@ -141,6 +142,19 @@ impl Hub {
     pub(super) fn permissions_changed(&mut self) {
         self.lists_changed = true;
         self.changed();
+    }
+
+    /// Where a server is, for the traces.
+    pub(super) fn peer(&self, server: &ServerName) -> Peer {
+        let Some(link) = self.links.iter().find(|link| link.name == *server) else {
+            return Peer::default();
+        };
+        let url = link.config.as_ref().map(|config| &config.url);
+        Peer {
+            host: url.and_then(|url| url.host_str()).unwrap_or_default().to_owned(),
+            port: url.and_then(url::Url::port_or_known_default),
+            version: link.connection.as_ref().map(|known| known.protocol_version.clone()),
+        }
     }
 
     /// Adds a warning that belongs to no server.

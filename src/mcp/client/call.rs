@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::shared::{Conn, Link, Shared};
 use super::{connect, output, questions, task};
-use crate::domain::{CallId, Era, Outcome, Progress, ToolName};
+use crate::domain::{CallId, Era, Outcome, Progress, ToolName, TraceContext};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
@@ -37,6 +37,7 @@ pub(super) struct Request {
     pub(super) arguments: Arc<Map<String, Value>>,
     pub(super) cancel: CancellationToken,
     pub(super) reply: oneshot::Sender<Outcome>,
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// What is on its way: what a cancel has to name.
@@ -355,6 +356,9 @@ async fn attempt(
             params.insert("requestState".to_owned(), json!(state));
         }
     }
+    if let Some(trace) = &request.trace {
+        params.insert("_meta".to_owned(), traced(trace));
+    }
     let ask = Ask {
         id,
         method: "tools/call",
@@ -370,4 +374,14 @@ async fn attempt(
         flight.landed();
     }
     answer.map(|answered| answered.result)
+}
+
+/// P3: the caller's span, in `_meta`.
+fn traced(trace: &TraceContext) -> Value {
+    let mut meta = Map::new();
+    meta.insert("traceparent".to_owned(), json!(trace.parent));
+    if !trace.state.is_empty() {
+        meta.insert("tracestate".to_owned(), json!(trace.state));
+    }
+    Value::Object(meta)
 }
