@@ -70,7 +70,7 @@ impl Explained {
                 "because": self.because,
                 "rule": rule,
                 "whatIf": self.what_if.iter().map(what_if).collect::<Vec<_>>(),
-                "changes": self.changes,
+                "changes": self.changes.iter().map(|change| &change.sentence).collect::<Vec<_>>(),
             }));
         }
         let tool = text::strict_line(&self.tool);

@@ -2,6 +2,8 @@
 
 mod details;
 
+pub(super) use details::rows_of_change;
+
 use ratatui::text::{Line, Span};
 
 use super::input::pad;
