@@ -56,7 +56,7 @@ impl fmt::Display for Because {
             Self::ServerMode => f.write_str("the server's own mode"),
             Self::GlobalMode => f.write_str("the mode for all servers"),
             Self::PinChanged => {
-                f.write_str("the tool's definition is not the one that was last allowed")
+                f.write_str("the tool's definition is not the one that is remembered")
             }
             Self::Limit(why) => f.write_str(why),
             Self::UnknownServer => f.write_str("no permissions are known for this server"),

@@ -233,7 +233,7 @@ proptest! {
         let said = world.tool.definition.annotations;
         let contradictory = said.read_only_hint == Some(true) && said.destructive_hint == Some(true);
         let left = match which {
-            0 => Annotations { read_only_hint: None, ..said },
+            0 if !contradictory => Annotations { read_only_hint: None, ..said },
             1 if !contradictory => Annotations { destructive_hint: None, ..said },
             2 => Annotations { open_world_hint: None, ..said },
             _ => Annotations::default(),
