@@ -14,13 +14,14 @@ pub(super) const MODEL: [&str; 8] = [
     "temperature",
     "headers",
 ];
-pub(super) const MCP: [&str; 9] = [
+pub(super) const MCP: [&str; 10] = [
     "permissions",
     "discoveryTimeout",
     "callTimeout",
     "maxCallTime",
     "resultLimit",
     "pins",
+    "toolSearch",
     "grants",
     "caFile",
     "servers",

@@ -147,6 +147,11 @@ impl Policy {
         self.grants.remove(tool);
     }
 
+    /// Takes all grants back.
+    pub fn end_grants(&mut self) {
+        self.grants.clear();
+    }
+
     /// The rule that *always* writes for a tool, with the file that it goes to.
     pub fn always(&self, tool: &Tool) -> Rule {
         let origin = RuleOrigin { file: self.rules_file.clone(), line: None };

@@ -28,11 +28,12 @@ pub(super) fn agent(setup: &Setup, remembered: &[(ServerName, Rule)]) -> Agent {
         max_output_tokens: model.and_then(|model| model.max_output_tokens),
         temperature: model.and_then(|model| model.temperature),
         window: model.and_then(|model| model.context_window),
+        tool_search: setup.config.mcp.tool_search,
         ..AgentConfig::new(setup.interaction)
     };
     let agent = Agent::new(config, policy);
     match &setup.resume {
-        Some(history) => agent.resume(history.clone()),
+        Some(earlier) => agent.resume(earlier.past.clone()),
         None => agent,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use super::super::model::{PinMode, ServerConfig};
+use super::super::model::{PinMode, ServerConfig, ToolSearchMode};
 use super::super::nearest::distance;
 use super::super::{RefusedServer, scalar, secret};
 use super::{
@@ -19,6 +19,8 @@ pub(super) const CLOSES: &str =
 
 pub(super) const PINS: [(&str, PinMode); 3] =
     [("warn", PinMode::Warn), ("block", PinMode::Block), ("off", PinMode::Off)];
+pub(super) const TOOL_SEARCH: [(&str, ToolSearchMode); 3] =
+    [("auto", ToolSearchMode::Auto), ("on", ToolSearchMode::On), ("off", ToolSearchMode::Off)];
 /// Bounds of `resultLimit`, in tokens.
 const RESULT_LIMIT: (u64, u64) = (100, 10_000_000);
 
@@ -109,6 +111,9 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
     });
     let pins =
         value("pins").map_or(Ok(default.pins), |(node, field)| scalar::choice(node, &field, &PINS));
+    let tool_search = value("toolSearch").map_or(Ok(default.tool_search), |(node, field)| {
+        scalar::choice(node, &field, &TOOL_SEARCH)
+    });
     blocks |= pins.is_err() && value("pins").is_some_and(|(node, _)| means_block(node));
     let (pins_kept, kept) = if blocks {
         (PinMode::Block, "`block`, which was probably meant")
@@ -130,6 +135,7 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
         result_limit: context.or_default(limit, default.result_limit, "the default of `6000`"),
         pins: if blocks { PinMode::Block } else { pins },
         grants,
+        tool_search: context.or_default(tool_search, default.tool_search, "the default of `auto`"),
         ca_file: context.or_default(ca_file.transpose(), None, "no further authority"),
         servers: Vec::new(),
     }

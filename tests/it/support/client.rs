@@ -184,6 +184,7 @@ impl Client {
             definition: None,
             cancel: cancel.clone(),
             reply,
+            trace: None,
         })
         .await;
         Calling { id, cancel, reply: outcome }
