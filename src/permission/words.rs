@@ -57,7 +57,7 @@ impl fmt::Display for Because {
             Self::ServerMode => f.write_str("the server's own mode"),
             Self::GlobalMode => f.write_str("the mode for all servers"),
             Self::PinChanged => {
-                f.write_str("the tool's definition is not the one that was last allowed")
+                f.write_str("the tool's definition is not the one that is remembered")
             }
             Self::Limit(why) => f.write_str(why),
             Self::Carried(carried) => write!(f, "{}", carried.sentence()),
