@@ -164,7 +164,7 @@ pub enum Command {
     #[command(subcommand)]
     Sessions(Sessions),
     /// Show the log of decisions and outcomes
-    Audit(Json),
+    Audit(Audit),
     /// Serve the demo's bug tracker to any MCP client of this machine
     #[cfg(feature = "demo")]
     DemoServer(DemoServer),
@@ -212,12 +212,21 @@ pub struct Tools {
     /// With --json: each tool's input and output schema too, as the server gave them
     #[arg(long, requires = "json")]
     pub schemas: bool,
-    /// Say which rule decides about a tool and where it is written
+    /// Say which rule decides about a tool, where it is written, and what would change the answer
     #[arg(long, value_name = "TOOL")]
     pub explain: Option<String>,
     /// Arguments that --explain decides about: JSON, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-", requires = "explain")]
     pub args: Option<String>,
+    /// Show what is remembered of each tool's definition, and what changed since
+    #[arg(long, conflicts_with = "explain")]
+    pub pins: bool,
+    /// Accept the changed definition of a tool, after showing what changed; it allows no call
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["explain", "pins"])]
+    pub accept_pin: Option<String>,
+    /// Accept it only if its fingerprint begins with this
+    #[arg(long, value_name = "HEX", requires = "accept_pin")]
+    pub fingerprint: Option<String>,
 }
 
 /// Call one tool.
@@ -299,6 +308,41 @@ pub struct GetPrompt {
     /// Which server, and the form of the output.
     #[command(flatten)]
     pub from: Origin,
+}
+
+/// The decision log.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Audit {
+    /// Verify it, or count
+    #[command(subcommand)]
+    pub what: Option<AuditWhat>,
+    /// Which lines
+    #[command(flatten)]
+    pub lines: AuditLines,
+}
+
+/// What is done with the decision log.
+#[derive(Debug, Clone, Subcommand)]
+pub enum AuditWhat {
+    /// Find lines that were removed, changed, added or moved; 1 if there are any
+    Verify(Json),
+    /// Calls, denials, errors and times by server and tool
+    Stats(AuditLines),
+}
+
+/// Which lines of the decision log.
+#[derive(Debug, Clone, Args)]
+pub struct AuditLines {
+    /// Only lines since then: a span such as 30m, 2h, 7d, or a date (UTC)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only lines about this server
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A command whose only option is the form of its output.

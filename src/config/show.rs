@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::decode::words;
+use super::decode::{rule, words};
 use super::model::{Auth, Config, ModelConfig, ServerConfig};
 use super::{Loaded, Origins, RefusedServer, scalar};
 use crate::domain::{Source as Place, Warning};
@@ -113,6 +113,8 @@ fn sections(loaded: &Loaded) -> Vec<(String, Shown)> {
     mcp.push(("servers".to_owned(), Shown::List(servers.collect())));
     all.push(("mcp".to_owned(), Shown::Section(mcp)));
     all.push(("ui".to_owned(), Shown::Section(ui_section(config, &source("ui")))));
+    let audit = source("audit").value("arguments", words::audit(config.audit.arguments));
+    all.push(("audit".to_owned(), Shown::Section(vec![audit])));
     let from = source("keys");
     let keys: Vec<_> =
         config.keys.iter().map(|(action, key)| from.value(action, key.clone())).collect();
@@ -156,6 +158,7 @@ fn mcp_section(config: &Config, from: &Source<'_>) -> Vec<(String, Shown)> {
         from.value("pins", words::pins(mcp.pins)),
         from.value("toolSearch", words::tool_search(mcp.tool_search)),
     ];
+    section.extend(from.given("grants", rule::write_grants(mcp.grants)));
     section
         .extend(from.given("caFile", mcp.ca_file.as_ref().map(|file| file.display().to_string())));
     section
@@ -236,6 +239,12 @@ fn rule_value(rule: &Rule, from: &Source<'_>) -> Shown {
     }
     if let Some(read_only) = rule.read_only {
         map.insert("readOnly".to_owned(), read_only.into());
+    }
+    if let Some(destructive) = rule.destructive {
+        map.insert("destructive".to_owned(), destructive.into());
+    }
+    if !rule.from.is_empty() {
+        map.insert("from".to_owned(), patterns(&rule.from));
     }
     map.insert("permissions".to_owned(), rule.permissions.word().into());
     if let Some(rate) = rule.max_calls {

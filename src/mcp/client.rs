@@ -66,6 +66,7 @@ pub async fn run(
         listing: Listing::Idle,
         era: spec.remembered,
         listed: false,
+        listing_from: 0,
         attempts: 0,
         retry_at: None,
         generation: 0,
@@ -104,6 +105,8 @@ struct Actor {
     listing: Listing,
     era: Option<Era>,
     listed: bool,
+    /// How many changes had been announced when the latest listing began.
+    listing_from: u64,
     attempts: u32,
     retry_at: Option<Instant>,
     generation: u64,
@@ -168,10 +171,10 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, cancel, reply, trace } => {
+            Command::Call { call, tool, arguments, definition, cancel, reply, trace } => {
                 self.wake();
                 self.refresh_if_stale();
-                let request = Request { call, tool, arguments, cancel, reply, trace };
+                let request = Request { call, tool, arguments, definition, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {
@@ -232,6 +235,7 @@ impl Actor {
             }
             Upcall::Unauthorized(generation, reason) if generation == self.generation => {
                 self.link.send_replace(Link::Down(Arc::from(reason.as_str()))).part();
+                self.shared.peer.desk.withdraw_all(self.generation);
                 self.tell(ServerEventKind::State(ServerState::NeedsAuth { reason }));
             }
             // Somebody else noticed it earlier.
@@ -275,10 +279,14 @@ impl Actor {
     }
 
     /// C2, U6: a list that is stale and of whose changes nobody tells is fetched again when somebody
-    /// needs it; the need does not wait for that.
+    /// needs it; the need does not wait for that. The same for a legacy server that announces
+    /// changes and has no stream to tell of them.
     fn refresh_if_stale(&mut self) {
         let untold = match &*self.link.borrow() {
-            Link::Up(conn) => conn.dialect.era == Era::Modern && !conn.told.load(Ordering::Relaxed),
+            Link::Up(conn) => {
+                let may_change = conn.dialect.era == Era::Modern || conn.tells_of(&Topic::Tools);
+                may_change && !conn.told.load(Ordering::Relaxed)
+            }
             Link::Connecting | Link::Down(_) => false,
         };
         let stale = self.stale_at.is_some_and(|at| Instant::now() >= at);
@@ -340,6 +348,7 @@ impl Actor {
         }
         let last = self.generation;
         self.generation += 1;
+        self.listing_from = self.shared.peer.announced();
         self.shared.peer.cache().clear();
         if let old @ Link::Up(_) = self.link.send_replace(Link::Connecting) {
             old.part();
@@ -385,6 +394,7 @@ impl Actor {
             }
             Link::Up(conn) => {
                 self.listing = Listing::Running;
+                self.listing_from = self.shared.peer.announced();
                 let job = connect::list_again(Arc::clone(&self.shared), conn);
                 self.start_until_end(job, |listed| Done::Listed(Box::new(listed)));
             }
@@ -479,9 +489,19 @@ impl Actor {
             let advice = "The tools read so far are offered; its makers may want to know.";
             self.tell(ServerEventKind::Warned(Warning::new(source, message, advice)));
         }
+        self.covered();
         let tools = list.tools.into_iter().map(|tool| tool.definition).collect();
         self.tell(ServerEventKind::Tools { tools, dropped: list.dropped });
         self.tell(ServerEventKind::State(ServerState::Ready));
+    }
+
+    /// A listing has come to its end: the changes that were announced before it began are in it, as
+    /// far as they can be had. One that was announced meanwhile makes another.
+    fn covered(&mut self) {
+        self.shared.covered.send_replace(self.listing_from);
+        if self.shared.peer.announced() > self.listing_from {
+            self.refresh_soon();
+        }
     }
 
     fn listed_again(&mut self, outcome: connect::ListOutcome) {
@@ -492,6 +512,7 @@ impl Actor {
             // The connection is being made anew, or cannot be, and that is told already.
             Err(_) if !matches!(&*self.link.borrow(), Link::Up(_)) => {}
             Err(fault) => {
+                self.covered();
                 let reason = format!("The tools could not be listed again: {fault}");
                 self.tell(ServerEventKind::State(ServerState::Degraded { reason }));
             }

@@ -12,10 +12,12 @@ use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
-    SessionSummary, Source, TraceContext, TurnId, Warning,
+    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
+use crate::redact::Secrets;
+use crate::runtime::scrub::Scrub as _;
 use crate::store::StoreError;
 
 /// Room between a provider and the loop.
@@ -110,21 +112,26 @@ pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>)
     drop(inside.send(Inside::Window(window)).await);
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
-    let outcome = outcome_of(commands, &call, trace, cancel).await;
+    let mut outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    outcome.scrub(&secrets);
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
@@ -137,6 +144,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
         trace,
@@ -158,6 +166,7 @@ pub(super) async fn inquire(
     what: Inquiry,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
     let asked = async {
         let (reply, answer) = oneshot::channel();
@@ -165,10 +174,11 @@ pub(super) async fn inquire(
         commands?.send(command).await.ok()?;
         answer.await.ok()
     };
-    let answer = asked.await.unwrap_or_else(|| {
+    let mut answer = asked.await.unwrap_or_else(|| {
         let message = "The server has no connection now; reconnect it.".to_owned();
         Err(InquiryFault { kind: InquiryFaultKind::Unavailable, message })
     });
+    answer.scrub(&secrets);
     drop(inside.send(Inside::Inquired { inquiry, answer }).await);
 }
 

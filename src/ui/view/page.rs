@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Look, edge, framed, subject};
+use crate::domain::PinState;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::state::UiState;
@@ -27,12 +28,23 @@ pub(super) fn draw(
     if !fresh {
         let rows = subject::rows(&page.subject, usize::from(columns), state, look);
         page.laid = Some((revision, columns, rows));
+        page.changed = match &page.subject {
+            Subject::Tool(id) => state.catalog.tool(id).and_then(|tool| {
+                let rows = || subject::rows_of_change(tool, usize::from(columns), look);
+                (tool.pin_state == PinState::Changed).then(|| (tool.pin.clone(), rows()))
+            }),
+            _ => None,
+        };
+        page.seen = 0;
     }
     let height = u16::try_from(page.len()).unwrap_or(u16::MAX).saturating_add(2);
     let area = layout::middle(body, widest.width, height.max(6));
     let inner = layout::inside(area);
     page.height = usize::from(inner.height);
     page.go(0);
+    if page.scroll <= page.seen {
+        page.seen = page.seen.max(page.scroll + page.height);
+    }
     super::clear(frame, area);
     frame.render_widget(block(page, area, look), area);
     let shown = page.laid.iter().flat_map(|(_, _, rows)| rows.iter().skip(page.scroll));
@@ -48,7 +60,12 @@ fn block(page: &Page, area: Rect, look: Look<'_>) -> ratatui::widgets::Block<'st
     let hint = |action, word| (look.keymap.hint(action), word);
     let mut keys = vec![hint(Action::PageClose, "close")];
     match page.subject {
-        Subject::Tool(_) => keys.push(hint(Action::CallTool, "call")),
+        Subject::Tool(_) => {
+            if page.changed.is_some() {
+                keys.push(hint(Action::AcceptPin, "accept"));
+            }
+            keys.push(hint(Action::CallTool, "call"));
+        }
         Subject::Server(_) => keys.push(hint(Action::Reconnect, "reconnect")),
         Subject::Help(_)
         | Subject::Context

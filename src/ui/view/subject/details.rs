@@ -4,10 +4,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{heading, warning};
-use crate::domain::{Server, ServerConnection, ServerState, Tool};
+use crate::domain::{PinState, Server, ServerConnection, ServerState, Tool};
 use crate::text;
+use crate::ui::keymap::Action;
 use crate::ui::state::UiState;
-use crate::ui::view::{Look, facts, panel, short, tool, wrapped};
+use crate::ui::view::{Look, change, facts, panel, short, tool, wrapped};
 
 /// Columns of the names of facts.
 const NAMES: usize = 12;
@@ -112,6 +113,9 @@ pub(super) fn tool(
     let theme = look.theme;
     let definition = &known.definition;
     let mut sheet = Sheet { rows: Vec::new(), columns, look };
+    if known.pin_state == PinState::Changed {
+        changed(&mut sheet, known);
+    }
     sheet.fact("server", known.id.server.as_str());
     if let Some(server) = state.catalog.server(&known.id.server) {
         sheet.fact("host", &server.host);
@@ -145,4 +149,28 @@ pub(super) fn tool(
     sheet.heading("Parameters");
     sheet.rows.extend(tool::parameters(known, columns, theme));
     sheet.rows
+}
+
+/// What changed since the definition that is remembered, and how to accept it.
+fn changed(sheet: &mut Sheet<'_>, known: &Tool) {
+    let theme = sheet.look.theme;
+    sheet.rows.push(Line::styled("Changed since it was remembered", theme.danger));
+    let none = known.changes.is_empty();
+    let rows = if none {
+        wrapped("only the fingerprint of what it was is remembered", sheet.columns, theme.caution)
+    } else {
+        change::rows(&known.changes, sheet.columns, theme)
+    };
+    sheet.rows.extend(rows);
+    let key = sheet.look.keymap.hint(Action::AcceptPin);
+    let words = format!("{key} accepts this definition; it allows no call.");
+    sheet.rows.extend(wrapped(&words, sheet.columns, theme.text));
+    sheet.rows.push(Line::default());
+}
+
+/// Rows at the top of a changed tool's page that tell what changed.
+pub(in crate::ui::view) fn rows_of_change(known: &Tool, columns: usize, look: Look<'_>) -> usize {
+    let mut sheet = Sheet { rows: Vec::new(), columns, look };
+    changed(&mut sheet, known);
+    sheet.rows.len().saturating_sub(1)
 }
