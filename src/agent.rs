@@ -17,6 +17,7 @@ mod find;
 mod kept;
 mod mark;
 mod offers;
+mod past;
 mod phase;
 mod prompt;
 mod queue;
@@ -37,16 +38,17 @@ use std::time::Instant;
 
 use calls::{Consent, OpenCall};
 use context::Conversation;
-pub use effect::{AuditRecord, AuditWhat, Effect, SessionEvent};
+pub use effect::{AuditRecord, AuditWhat, Effect, SessionEvent, Told};
 pub use event::Event;
-use kept::{Kept, Whole};
+use kept::Kept;
+pub use past::{Grants, Past, PastResult, retell, whole};
 use phase::Turn;
 pub use prompt::SYSTEM;
 
 use crate::bridge::Notice;
 use crate::config::ToolSearchMode;
 use crate::domain::{
-    Call, CallId, Catalog, ContextParts, Interaction, Message, Outcome, QuestionId, TurnId, Warning,
+    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
 };
 use crate::permission::Policy;
 
@@ -152,38 +154,6 @@ impl Agent {
         }
     }
 
-    /// Goes on with an earlier conversation. Calls without a result get one that says so, results
-    /// without a call are left out.
-    #[must_use]
-    pub fn resume(mut self, history: Vec<Message>) -> Self {
-        // Identities of the earlier run stay taken: results are found again by them.
-        let calls = history.iter().filter_map(|message| match message {
-            Message::Result { call, .. } => call.map(|id| id.0),
-            Message::User { .. } | Message::Assistant { .. } => None,
-        });
-        self.ids.call = calls.max().unwrap_or(0);
-        self.conversation.resume(history);
-        self
-    }
-
-    /// Takes in the whole results of an earlier run, so that the model can read on in them.
-    #[must_use]
-    pub fn recall(mut self, results: &[(Arc<Call>, Arc<Outcome>)]) -> Self {
-        for (call, outcome) in results {
-            let (Outcome::Ok(output) | Outcome::ToolError(output)) = outcome.as_ref() else {
-                continue;
-            };
-            if let Some(text) =
-                results::flatten(output).filter(|_| call.tool.server.as_str() != builtin::SERVER)
-            {
-                let (id, tool) = (call.id, call.tool.clone());
-                self.kept.keep(Whole { id, tool, text: text.into() });
-                self.conversation.read_results();
-            }
-        }
-        self
-    }
-
     /// The model's window, once it is known.
     pub fn set_window(&mut self, window: Option<u64>) -> Vec<Effect> {
         self.config.window = window;
@@ -217,6 +187,7 @@ impl Agent {
             Event::CatalogChanged { catalog } => self.catalog_changed(catalog),
             Event::Interrupted => self.interrupted(now),
             Event::NewSession => self.new_session(now),
+            Event::Resumed { past, grants } => self.resumed(*past, grants, now),
         }
         self.finish_step()
     }
