@@ -636,3 +636,19 @@ fn a_page_shows_what_the_next_request_is_made_of() {
         screen.press(KeyCode::Enter);
     });
 }
+
+#[test]
+fn tool_search_is_visible_as_a_mode() {
+    snap("tool_search", |screen| {
+        screen.tell(Notice::ContextChanged {
+            parts: ContextParts {
+                system: 800,
+                tools: 240,
+                messages: 1_200,
+                window: Some(8_192),
+                tool_search: Some(ToolSearch { tools: 200, handed: 2, tokens: 31_000 }),
+                ..ContextParts::default()
+            },
+        });
+    });
+}

@@ -26,6 +26,7 @@ mcp:
   maxCallTime: 15m
   resultLimit: 6000
   pins: block
+  toolSearch: on
   caFile: ~/ca.pem
   servers:
     - name: github
@@ -89,12 +90,13 @@ fn an_empty_file_leads_to_the_first_screen() {
 fn broken_durations_and_numbers_keep_the_default_and_say_so() {
     let loaded = loaded(
         "mcp:\n  callTimeout: 60\n  discoveryTimeout: 0s\n  maxCallTime: soon\n  resultLimit: -1\n  \
-         pins: false\n  caFile: [x]\n",
+         pins: false\n  caFile: [x]\n  toolSearch: perhaps\n",
     );
     let mcp = &loaded.config.mcp;
     assert_eq!(mcp.call_timeout, Duration::from_secs(60));
     assert_eq!((mcp.result_limit, mcp.pins), (6000, PinMode::Warn));
-    assert_eq!(loaded.warnings.len(), 6);
+    assert_eq!(mcp.tool_search, ToolSearchMode::Auto);
+    assert_eq!(loaded.warnings.len(), 7);
     let message = told(&loaded.warnings);
     for word in ["config.yaml:2: `mcp.callTimeout`", "`60s`", "config.yaml:5", "stays in force"] {
         assert!(message.contains(word), "{word}: {message}");
