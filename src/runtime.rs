@@ -8,7 +8,6 @@ mod held;
 pub mod hub;
 pub mod journal;
 mod past;
-mod pinboard;
 mod records;
 pub mod spec;
 pub mod tasks;

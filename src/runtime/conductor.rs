@@ -24,7 +24,7 @@ use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
-    Interaction, ServerName, Source, TurnId, Warning,
+    Interaction, ServerName, Source, ToolId, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -115,9 +115,8 @@ pub(super) fn start(
         asked_by: HashMap::new(),
         ending: false,
     };
-    let interaction = setup.interaction;
     let catalog = conductor.begin(setup.resume);
-    if interaction == Interaction::Interactive {
+    if setup.interaction == Interaction::Interactive {
         // Somebody looks at what is on offer before the first message.
         conductor.ask_window();
     }
@@ -237,6 +236,7 @@ impl Conductor {
             Op::CallUnchecked { tool, arguments } => {
                 self.drive(Event::CallUnchecked { tool, arguments });
             }
+            Op::AcceptPin { tool, pin } => self.accept(&tool, &pin),
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 let texts = self.held.take();
@@ -305,6 +305,15 @@ impl Conductor {
         for text in texts {
             self.drive(Event::Submitted { text });
         }
+    }
+
+    /// Takes a changed definition that the user was shown for the one to compare with.
+    fn accept(&mut self, tool: &ToolId, pin: &str) {
+        if let Err(why) = self.hub.accept(tool, pin) {
+            let advice = "Look at its page again.";
+            self.warn(Warning::new(Source::Tool(tool.clone()), why, advice));
+        }
+        self.show_catalog();
     }
 
     fn heard_inside(&mut self, news: Inside) {
@@ -522,7 +531,8 @@ impl Conductor {
         self.hub.allowed(&call.tool);
         let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, trace, cancel, self.inside.clone());
+        let definition = self.hub.definition(&call.tool);
+        let carrying = work::carry(commands, call, definition, trace, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
     }
 

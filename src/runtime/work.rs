@@ -12,7 +12,7 @@ use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
-    SessionSummary, Source, TraceContext, TurnId, Warning,
+    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -110,21 +110,24 @@ pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>)
     drop(inside.send(Inside::Window(window)).await);
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
 ) {
-    let outcome = outcome_of(commands, &call, trace, cancel).await;
+    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
@@ -137,6 +140,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
         trace,

@@ -6,7 +6,9 @@ use std::time::Duration;
 use secrecy::ExposeSecret as _;
 
 use super::{loaded, told, with_env};
-use crate::config::{Notify, PinMode, Presence, Protocol, ProviderKind, ThemeName, UiConfig};
+use crate::config::{
+    Notify, PinMode, Presence, Protocol, ProviderKind, ThemeName, ToolSearchMode, UiConfig,
+};
 use crate::domain::Mode;
 
 /// The whole dialect in one file.
@@ -69,6 +71,7 @@ fn every_key_of_the_dialect_is_understood_without_a_warning() {
     let mcp = loaded.config.mcp;
     assert_eq!(mcp.max_call_time, Duration::from_secs(900));
     assert_eq!((mcp.pins, mcp.permissions), (PinMode::Block, Mode::Ask));
+    assert_eq!(mcp.tool_search, ToolSearchMode::On);
     assert_eq!(mcp.ca_file.as_deref(), Some(Path::new("/home/u/ca.pem")));
     assert_eq!(mcp.servers[0].line, Some(19));
     assert_eq!(mcp.servers[0].rules.len(), 3);
