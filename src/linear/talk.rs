@@ -157,10 +157,6 @@ impl Talk {
                 1 => "1 message waits to be sent.\n".to_owned(),
                 count => format!("{count} messages wait to be sent.\n"),
             }),
-            Notice::TakenBack { texts } => {
-                let lines = texts.iter().map(|text| format!("Not sent: {}\n", text::block(text)));
-                Step::said(lines.collect::<String>())
-            }
             Notice::Asked { approval } => {
                 let before = self.flush();
                 Step::said(before + &self.asking.approval(approval, now))

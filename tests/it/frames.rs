@@ -10,7 +10,7 @@ use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation,
     ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
     ModelName, PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState,
-    Source, Stage, Tool, ToolDefinition, ToolId, TurnId, Warning,
+    Source, Stage, Tool, ToolDefinition, ToolId, ToolSearch, TurnId, Warning,
 };
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
 use ratatui::Terminal;
