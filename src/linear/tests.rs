@@ -58,6 +58,7 @@ fn approval(id: u64) -> Approval {
         host: "host.example:443".to_owned(),
         why: "ask: the server's own mode".to_owned(),
         carried: Vec::new(),
+        grounds: crate::domain::Grounds::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation,
     ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
     ModelName, PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState,
-    Source, Stage, Tool, ToolDefinition, ToolId, TurnId, Warning,
+    Source, Stage, Tool, ToolDefinition, ToolId, ToolSearch, TurnId, Warning,
 };
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
 use ratatui::Terminal;
@@ -679,5 +679,21 @@ fn sessions_are_listed_with_what_tells_them_apart() {
         }
         screen.kinds("/fork");
         screen.press(KeyCode::Enter);
+    });
+}
+
+#[test]
+fn tool_search_is_visible_as_a_mode() {
+    snap("tool_search", |screen| {
+        screen.tell(Notice::ContextChanged {
+            parts: ContextParts {
+                system: 800,
+                tools: 240,
+                messages: 1_200,
+                window: Some(8_192),
+                tool_search: Some(ToolSearch { tools: 200, handed: 2, tokens: 31_000 }),
+                ..ContextParts::default()
+            },
+        });
     });
 }
