@@ -6,6 +6,7 @@ pub mod coalesce;
 pub mod conductor;
 pub mod hub;
 pub mod journal;
+mod models;
 mod pinboard;
 mod records;
 pub mod spec;

@@ -112,7 +112,9 @@ impl Transcript {
     pub fn messages(&self) -> Vec<Message> {
         let message = |line: &Line| match &line.event {
             SessionEvent::Message { message } => Some(message.clone()),
-            SessionEvent::Call { .. } | SessionEvent::TurnEnded { .. } => None,
+            SessionEvent::Call { .. }
+            | SessionEvent::ModelChanged { .. }
+            | SessionEvent::TurnEnded { .. } => None,
         };
         self.lines.iter().filter_map(message).collect()
     }

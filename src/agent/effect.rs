@@ -98,6 +98,11 @@ pub enum SessionEvent {
         /// How long it took, in milliseconds.
         took_ms: u64,
     },
+    /// Another model answers from here on.
+    ModelChanged {
+        /// Its name as its endpoint knows it.
+        model: String,
+    },
     /// The end of a turn.
     TurnEnded {
         /// Why.

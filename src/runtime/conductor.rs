@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
 use super::hub::{Heard, Hub, Report};
+use super::models::WindowAsked;
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::work::{self, Inside, ModelReport};
@@ -21,8 +22,8 @@ use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
-    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
-    Source, TurnId, Warning,
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
+    Interaction, ServerName, Source, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -43,16 +44,22 @@ const ENDING: Duration = Duration::from_secs(2);
 const LAST_WAIT: Duration = Duration::from_millis(200);
 
 /// Owner of everything that decides and of everything that is open.
-struct Conductor {
-    agent: Agent,
+pub(super) struct Conductor {
+    pub(super) agent: Agent,
     hub: Hub,
-    outbox: Outbox,
-    records: Records,
-    tasks: Tasks,
+    pub(super) outbox: Outbox,
+    pub(super) records: Records,
+    pub(super) tasks: Tasks,
     paths: Option<Paths>,
-    provider: Option<Provider>,
-    window_asked: bool,
-    inside: mpsc::Sender<Inside>,
+    pub(super) provider: Option<Provider>,
+    /// The same as the file describes it.
+    pub(super) configured: Option<Provider>,
+    pub(super) window: WindowAsked,
+    /// The model that answers from the next turn on.
+    pub(super) next_model: Option<String>,
+    /// A turn runs.
+    pub(super) turning: bool,
+    pub(super) inside: mpsc::Sender<Inside>,
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
@@ -100,8 +107,11 @@ pub(super) fn start(
         records,
         tasks,
         paths: setup.paths,
+        configured: provider.clone(),
         provider,
-        window_asked: false,
+        window: WindowAsked::Never,
+        next_model: None,
+        turning: false,
         inside,
         reports,
         model: None,
@@ -111,7 +121,9 @@ pub(super) fn start(
         asked_by: HashMap::new(),
         ending: false,
     };
-    let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
+    // A person sees the window before the first request; without one it would only be late.
+    let early = setup.interaction == Interaction::Interactive;
+    let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default(), early);
     // Its own set of tasks: the conductor waits for the others at the end.
     let (outer, _) = Tasks::new();
     outer.spawn("conductor", async move {
@@ -137,10 +149,14 @@ fn spans(settings: Option<&Settings>, tasks: &Tasks, warnings: &mut Vec<Warning>
 }
 
 impl Conductor {
-    fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
+    fn begin(&mut self, resumed: &[crate::domain::Message], early: bool) -> Arc<Catalog> {
         self.begin_session(resumed);
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
+        self.show_model(false);
+        if early {
+            self.ask_window();
+        }
         catalog
     }
 
@@ -229,6 +245,8 @@ impl Conductor {
                 self.drive(Event::CallUnchecked { tool, arguments });
             }
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
+            Op::ListModels => self.list_models(),
+            Op::SwitchModel { name } => self.switch_model(name),
             Op::NewSession => {
                 self.drive(Event::NewSession);
                 self.begin_session(&[]);
@@ -244,9 +262,9 @@ impl Conductor {
                 self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
-            Inside::Window(window) => {
-                let effects = self.agent.set_window(window);
-                self.perform_all(effects);
+            Inside::Window { model, window } => self.learn_window(&model, window),
+            Inside::ModelsListed(models) => {
+                self.outbox.push(Notice::ModelsListed { models: Arc::new(models) });
             }
             Inside::Inquired { inquiry, answer } => {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
@@ -304,7 +322,7 @@ impl Conductor {
         ));
     }
 
-    fn warn(&mut self, warning: Warning) {
+    pub(super) fn warn(&mut self, warning: Warning) {
         self.hub.warn(warning.clone());
         self.outbox.push(Notice::Warned { warning });
     }
@@ -331,7 +349,7 @@ impl Conductor {
         self.perform_all(effects);
     }
 
-    fn perform_all(&mut self, effects: Vec<Effect>) {
+    pub(super) fn perform_all(&mut self, effects: Vec<Effect>) {
         let mut waiting = VecDeque::from(effects);
         while let Some(effect) = waiting.pop_front() {
             if let Some(event) = self.perform(effect) {
@@ -361,13 +379,23 @@ impl Conductor {
 
     fn tell(&mut self, notice: Notice) {
         match &notice {
-            Notice::TurnStarted { turn, text } => self.spans.turn_started(*turn, text),
+            Notice::TurnStarted { turn, text } => {
+                self.turning = true;
+                self.spans.turn_started(*turn, text);
+            }
             Notice::TurnEnded { turn, reason, usage, .. } => {
                 self.spans.turn_ended(*turn, reason, usage);
+                self.turning = false;
+                self.confirm_window();
             }
             _ => {}
         }
         self.outbox.push(notice);
+        if !self.turning
+            && let Some(name) = self.next_model.take()
+        {
+            self.switch_model(name);
+        }
     }
 
     fn ask_model(&mut self, turn: TurnId, request: ModelRequest) -> Option<Event> {
@@ -377,10 +405,8 @@ impl Conductor {
         let Some(provider) = self.provider.clone() else {
             return Some(Event::ModelFailed { turn, error: no_model() });
         };
-        if !self.window_asked {
-            self.window_asked = true;
-            let asking = work::ask_window(provider.clone(), self.inside.clone());
-            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
+        if self.window == WindowAsked::Never {
+            self.ask_window();
         }
         self.spans.model_asked(turn, provider.config(), &request);
         let cancel = self.tasks.quit().child_token();
@@ -499,7 +525,7 @@ async fn sleep_until(due: Option<tokio::time::Instant>) {
 }
 
 /// Runs a future until it ends or the token is cancelled.
-async fn until(cancel: CancellationToken, work: impl Future<Output = ()>) {
+pub(super) async fn until(cancel: CancellationToken, work: impl Future<Output = ()>) {
     tokio::select! {
         () = cancel.cancelled() => {}
         () = work => {}

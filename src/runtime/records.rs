@@ -74,6 +74,11 @@ impl Records {
         Journal::open(&self.tasks, path, header, self.inside.clone())
     }
 
+    /// Conversations that are begun later are begun with this model.
+    pub(super) fn model_changed(&mut self, name: &str) {
+        self.model = Some(name.to_owned());
+    }
+
     /// Appends to the session file.
     pub(super) fn save(&mut self, event: SessionEvent) {
         let Some(journal) = &mut self.session else { return };

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
+use crate::domain::model::{Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
     TraceContext, TurnId, Warning,
@@ -27,8 +27,15 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large the model's window is.
-    Window(Option<u64>),
+    /// The endpoint said how large a model's window is.
+    Window {
+        /// Which model's.
+        model: String,
+        /// In tokens.
+        window: u64,
+    },
+    /// The endpoint said which models it offers, or did not.
+    ModelsListed(Result<Vec<OfferedModel>, String>),
     /// A server answered an inquiry, or did not.
     Inquired {
         /// Which.
@@ -94,10 +101,16 @@ pub(super) async fn ask_model(
 
 /// Asks the endpoint for the model's window.
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
-    let window = provider.context_window().await;
-    if window.is_some() {
-        drop(inside.send(Inside::Window(window)).await);
+    if let Some(window) = provider.context_window().await {
+        let model = provider.config().name.clone();
+        drop(inside.send(Inside::Window { model, window }).await);
     }
+}
+
+/// Asks the endpoint for the models that it offers.
+pub(super) async fn list_models(provider: Provider, inside: mpsc::Sender<Inside>) {
+    let models = provider.models().await.map_err(|error| error.message);
+    drop(inside.send(Inside::ModelsListed(models)).await);
 }
 
 /// Carries one call to its server and reports its outcome.

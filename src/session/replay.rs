@@ -10,6 +10,7 @@ use time::format_description::well_known::Rfc3339;
 
 use super::{Line, SessionEvent, Transcript};
 use crate::bridge::Notice;
+use crate::domain::model::{ModelInfo, WindowOrigin};
 use crate::domain::{
     Call, CallId, CallState, Content, Message, ModelName, Outcome, RequestedCall, ToolOutput,
     TurnEnd, TurnId, Usage,
@@ -44,6 +45,15 @@ impl Replay {
                 let took = Duration::from_millis(*took_ms);
                 self.ended.insert(call.id, (Arc::clone(call), Arc::clone(outcome), took));
             }
+            SessionEvent::ModelChanged { model } => self.out.push(Notice::ModelChanged {
+                model: ModelInfo {
+                    name: model.clone(),
+                    endpoint: String::new(),
+                    window: 0,
+                    origin: WindowOrigin::Assumed,
+                },
+                switched: true,
+            }),
             SessionEvent::TurnEnded { reason } => self.end(reason, time_of(line)),
         }
     }

@@ -18,6 +18,9 @@ pub fn markdown(transcript: &Transcript) -> String {
             SessionEvent::Call { call, outcome, .. } if call.turn.is_none() => {
                 parts.push(direct(call, outcome));
             }
+            SessionEvent::ModelChanged { model } => {
+                parts.push(format!("*From here on: {model}.*\n"));
+            }
             SessionEvent::Call { .. } | SessionEvent::TurnEnded { .. } => {}
         }
     }

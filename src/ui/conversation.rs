@@ -124,7 +124,13 @@ impl Conversation {
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::Inquired { .. }
+            | Notice::ModelsListed { .. }
+            | Notice::ModelChanged { switched: false, .. }
+            | Notice::ModelWaits { .. }
             | Notice::ContextChanged { .. } => return false,
+            Notice::ModelChanged { model, .. } => {
+                self.note(&format!("from here on: {}", crate::text::line(&model.name)));
+            }
         }
         true
     }

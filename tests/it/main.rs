@@ -20,6 +20,7 @@ mod exec;
 mod frames;
 mod inquiries;
 mod layers;
+mod models;
 mod provider;
 mod pty;
 mod questions;

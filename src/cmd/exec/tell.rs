@@ -168,6 +168,9 @@ impl Teller {
             | Notice::CatalogChanged { .. }
             | Notice::Inquired { .. }
             | Notice::ContextChanged { .. }
+            | Notice::ModelsListed { .. }
+            | Notice::ModelChanged { .. }
+            | Notice::ModelWaits { .. }
             | Notice::SessionStarted { .. } => {}
         }
         said

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::kept_blocks;
 use crate::config::ModelConfig;
-use crate::domain::turn::{Reasoning, RequestedCall};
+use crate::domain::turn::RequestedCall;
 use crate::provider::ModelRequest;
 use crate::provider::history::{Step, Told, sent_name, steps};
 use crate::provider::openai::{Omit, Sent};
@@ -30,7 +30,7 @@ pub(super) fn build(request: &ModelRequest, config: &ModelConfig, omit: Omit) ->
     if !tools.is_empty() && !omit.tools {
         body.insert("tools".to_owned(), Value::Array(tools));
     }
-    body.insert("messages".to_owned(), Value::Array(messages(request, &renames, omit)));
+    body.insert("messages".to_owned(), Value::Array(messages(request, config, &renames, omit)));
     if let Some(temperature) = request.temperature.or(config.temperature)
         && !omit.temperature
     {
@@ -70,7 +70,12 @@ fn tools(request: &ModelRequest) -> (Vec<Value>, Renames) {
 }
 
 /// Messages of alternating roles: what comes from the user's side is put together, results first.
-fn messages(request: &ModelRequest, renames: &Renames, omit: Omit) -> Vec<Value> {
+fn messages(
+    request: &ModelRequest,
+    config: &ModelConfig,
+    renames: &Renames,
+    omit: Omit,
+) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for step in steps(&request.messages) {
         match step {
@@ -79,7 +84,8 @@ fn messages(request: &ModelRequest, renames: &Renames, omit: Omit) -> Vec<Value>
                 if turns.is_empty() {
                     add(&mut turns, "user", vec![text_block("")]);
                 }
-                add(&mut turns, "assistant", said(text, reasoning, &calls, renames, omit));
+                let thoughts = reasoning.map(|kept| kept_blocks(kept, config)).unwrap_or_default();
+                add(&mut turns, "assistant", said(text, thoughts, &calls, renames, omit));
                 if !calls.is_empty() {
                     add(&mut turns, "user", calls.iter().map(|pair| told(pair, omit)).collect());
                 }
@@ -106,12 +112,12 @@ fn text_block(text: &str) -> Value {
 
 fn said(
     text: &str,
-    reasoning: Option<&Reasoning>,
+    thoughts: Vec<Value>,
     calls: &[(&RequestedCall, Told<'_>)],
     renames: &Renames,
     omit: Omit,
 ) -> Vec<Value> {
-    let mut blocks = reasoning.map(kept_blocks).unwrap_or_default();
+    let mut blocks = thoughts;
     if !text.trim().is_empty() || calls.is_empty() {
         blocks.push(text_block(text));
     }

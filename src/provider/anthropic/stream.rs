@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::FIELD;
+use super::{FIELD, Kept};
 use crate::domain::ModelName;
 use crate::domain::turn::{Reasoning, RequestedCall, Usage};
 use crate::provider::answer::{Answer, Said};
@@ -22,6 +22,7 @@ type Out<'a> = &'a mut Vec<ModelEvent>;
 /// One answer.
 #[derive(Debug)]
 pub(super) struct Blocks {
+    origin: String,
     renames: Renames,
     seed: u64,
     answer: Answer,
@@ -51,8 +52,9 @@ enum Open {
 }
 
 impl Blocks {
-    pub(super) fn new(renames: Renames, seed: u64) -> Self {
+    pub(super) fn new(origin: String, renames: Renames, seed: u64) -> Self {
         Self {
+            origin,
             renames,
             seed,
             answer: Answer::default(),
@@ -259,11 +261,14 @@ impl Mapping for Blocks {
 
     fn end(&mut self, out: Out<'_>) {
         let calls = self.finished_calls();
-        let thoughts = std::mem::take(&mut self.thoughts);
-        let reasoning = (!thoughts.is_empty()).then(|| Reasoning {
-            text: self.answer.thought.clone(),
-            field: FIELD.to_owned(),
-            signature: Some(Value::Array(thoughts).to_string()),
+        let blocks = std::mem::take(&mut self.thoughts);
+        let reasoning = (!blocks.is_empty()).then(|| {
+            let kept = Kept { from: std::mem::take(&mut self.origin), blocks };
+            Reasoning {
+                text: self.answer.thought.clone(),
+                field: FIELD.to_owned(),
+                signature: serde_json::to_string(&kept).ok(),
+            }
         });
         self.answer.conclude(self.done, reasoning, calls, out);
     }

@@ -84,11 +84,12 @@ fn look() -> RequestedCall {
 fn blocks_become_events_and_counts_are_added_up() {
     let (events, result) = decode(&thinking_turn());
     assert_eq!(result, Ok(()));
-    let block = json!([{"type": "thinking", "thinking": "Hm", "signature": "sig"}]);
+    let block = json!({"type": "thinking", "thinking": "Hm", "signature": "sig"});
+    let kept = Kept { from: "api.anthropic.com:443 m".to_owned(), blocks: vec![block] };
     let reasoning = Reasoning {
         text: "Hm".to_owned(),
         field: "thinking".to_owned(),
-        signature: Some(block.to_string()),
+        signature: serde_json::to_string(&kept).ok(),
     };
     assert_eq!(
         events,

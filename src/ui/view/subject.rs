@@ -6,6 +6,7 @@ use ratatui::text::{Line, Span};
 
 use super::input::pad;
 use super::{Look, short, tool, wrapped};
+use crate::domain::model::WindowOrigin;
 use crate::domain::{Mode, Warning};
 use crate::text;
 use crate::ui::keymap::Place;
@@ -87,12 +88,24 @@ fn context(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     .collect();
     let window = parts.window.map_or_else(
         || "the model's window is not known".to_owned(),
-        |window| format!("of a window of {}", short(window)),
+        |window| format!("of a window of {}{}", short(window), origin_of_window(state)),
     );
     rows.push(Line::default());
     let total = format!("{} tokens in the next request, {window}.", short(parts.total()));
     rows.extend(wrapped(&total, columns, look.theme.text));
     rows
+}
+
+/// Where the window is known from, as the end of a sentence about it.
+fn origin_of_window(state: &UiState) -> &'static str {
+    match state.status.model.as_ref().map(|model| model.origin) {
+        None => "",
+        Some(WindowOrigin::Asked) => ", which the endpoint told",
+        Some(WindowOrigin::Configured) => ", which is configured",
+        Some(WindowOrigin::Assumed) => {
+            ", which is assumed: set model.contextWindow if you know better"
+        }
+    }
 }
 
 fn help(here: Place, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
