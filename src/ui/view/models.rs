@@ -53,15 +53,12 @@ pub(super) fn draw(frame: &mut Frame<'_>, screen: Rect, models: &Models, look: L
 
 fn rows(models: &Models, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let typed = text::strict_line(models.filter.trim()).into_string();
-    let as_typed = |rest: &str| {
+    let as_typed = |unless: &str| {
         let theme = look.theme;
         if typed.is_empty() {
-            return wrapped(rest, columns, theme.muted);
+            return wrapped(unless, columns, theme.muted);
         }
-        let mut rows =
-            wrapped(&format!("Enter uses {typed} as it is written"), columns, theme.text);
-        rows.extend(wrapped(rest, columns, theme.muted));
-        rows
+        wrapped(&format!("Enter uses {typed} as it is written."), columns, theme.text)
     };
     match &models.listed {
         Listed::Waiting => as_typed("asking the endpoint which models it offers…"),
@@ -77,7 +74,9 @@ fn rows(models: &Models, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
         Listed::Known(_) => {
             let matches = models.matches();
             if matches.is_empty() {
-                return as_typed("The endpoint does not list it.");
+                let mut rows = wrapped("The endpoint does not list it.", columns, look.theme.muted);
+                rows.extend(as_typed(""));
+                return rows;
             }
             let rows = matches.iter().enumerate();
             rows.map(|(at, model)| row(model, at == models.selected, models, columns, look))
