@@ -24,12 +24,27 @@ pub const VERSION: &str = "2023-06-01";
 const FIELD: &str = "thinking";
 
 /// What is kept beside the reasoning of a message, in its `signature`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Kept {
     /// The endpoint and model that made them.
     from: String,
     /// Thinking blocks as they came.
     blocks: Vec<Value>,
+    /// Where they stood among the other blocks: they have to stand there again.
+    #[serde(default)]
+    order: Vec<Place>,
+}
+
+/// One block of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Place {
+    /// The next thinking block.
+    Thought,
+    /// So many bytes of the answer's text.
+    Text(usize),
+    /// The next call.
+    Call,
 }
 
 /// The request in the endpoint's dialect.
@@ -57,14 +72,14 @@ pub(super) fn below(base: &Url, path: &str) -> Url {
     url
 }
 
-/// The blocks that were kept beside a message's reasoning, if this very endpoint and model made
-/// them: a signature of another one has the whole conversation refused.
-fn kept_blocks(reasoning: &Reasoning, config: &ModelConfig) -> Vec<Value> {
+/// What was kept beside a message's reasoning, if this very endpoint and model made it: a signature
+/// of another one has the whole conversation refused.
+fn kept(reasoning: &Reasoning, config: &ModelConfig) -> Option<Kept> {
     if reasoning.field != FIELD {
-        return Vec::new();
+        return None;
     }
-    let kept = reasoning.signature.as_deref().and_then(|kept| serde_json::from_str(kept).ok());
-    kept.filter(|kept: &Kept| kept.from == origin(config)).map_or_else(Vec::new, |kept| kept.blocks)
+    let kept: Kept = serde_json::from_str(reasoning.signature.as_deref()?).ok()?;
+    (kept.from == origin(config)).then_some(kept)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use super::conductor::{Conductor, until};
 use super::work;
-use crate::agent::SessionEvent;
 use crate::bridge::Notice;
 use crate::domain::model::WindowOrigin;
 use crate::domain::{Source, Warning};
@@ -99,7 +98,6 @@ impl Conductor {
         self.provider = Some(provider);
         self.window = WindowAsked::Never;
         self.records.model_changed(&name);
-        self.records.save(SessionEvent::ModelChanged { model: name });
         self.show_model(true);
         let effects = self.agent.set_window(Some(window));
         self.perform_all(effects);

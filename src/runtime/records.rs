@@ -28,6 +28,10 @@ pub(super) struct Records {
     resumed: Option<SessionId>,
     id: String,
     session: Option<Journal>,
+    /// Where the session's file is, or will be with its first line.
+    place: Option<(PathBuf, SessionId)>,
+    /// Something of this conversation is in its file.
+    written: bool,
     audit: Option<Journal>,
 }
 
@@ -46,6 +50,8 @@ impl Records {
             resumed: setup.session.clone(),
             id: String::new(),
             session: None,
+            place: None,
+            written: false,
             audit,
         }
     }
@@ -60,6 +66,8 @@ impl Records {
         let paths = self.paths.as_ref().filter(|_| self.conversation);
         let path = paths.map(|paths| store::file(&paths.sessions_dir(), &id));
         self.session = path.clone().map(|path| self.open(path, &id));
+        self.place = path.clone().map(|path| (path, id));
+        self.written = !new;
         if new {
             for message in taken_over {
                 self.save(SessionEvent::Message { message: message.clone() });
@@ -74,14 +82,20 @@ impl Records {
         Journal::open(&self.tasks, path, header, self.inside.clone())
     }
 
-    /// Conversations that are begun later are begun with this model.
+    /// Another model answers from here on. A conversation without a word begins with it.
     pub(super) fn model_changed(&mut self, name: &str) {
         self.model = Some(name.to_owned());
+        if self.written {
+            self.save(SessionEvent::ModelChanged { model: name.to_owned() });
+        } else if let Some((path, id)) = self.place.clone() {
+            self.session = Some(self.open(path, &id));
+        }
     }
 
     /// Appends to the session file.
     pub(super) fn save(&mut self, event: SessionEvent) {
         let Some(journal) = &mut self.session else { return };
+        self.written = true;
         let line = Line { at: now(), event };
         let trouble = serde_json::to_string(&line).ok().and_then(|line| journal.add(line));
         self.report(trouble);

@@ -157,6 +157,9 @@ async fn another_model_answers_with_the_whole_conversation_and_it_is_on_record()
     let mut setup = Setup::new(config(&server, Some(2048)), Interaction::Interactive);
     setup.paths = Some(paths.clone());
     let mut face = Face::start(setup);
+    // Before a word is said nothing is on record.
+    face.does(Op::SwitchModel { name: "large".to_owned() }).await;
+    face.does(Op::SwitchModel { name: "small".to_owned() }).await;
     let session = face
         .until(|notice| match notice {
             Notice::SessionStarted { id, .. } => Some(id.clone()),
@@ -178,6 +181,7 @@ async fn another_model_answers_with_the_whole_conversation_and_it_is_on_record()
     let requests = asked(&server);
     let models: Vec<&Value> = requests.iter().map(|request| &request["model"]).collect();
     assert_eq!(models, ["small", "large"]);
+    assert_eq!(requests.len(), 2);
     let roles: Vec<&Value> =
         requests[1]["messages"].as_array().unwrap().iter().map(|it| &it["role"]).collect();
     assert_eq!(roles[roles.len() - 3..], ["user", "assistant", "user"]);
@@ -191,6 +195,7 @@ async fn another_model_answers_with_the_whole_conversation_and_it_is_on_record()
     };
     assert_eq!(read.lines.iter().filter_map(named).collect::<Vec<_>>(), ["large", "small"]);
     assert_eq!(read.messages().len(), 4);
+    assert_eq!(read.header.model.as_deref(), Some("small"));
     let shown = replay::notices(&read);
     let switched = |notice: &Notice| matches!(notice, Notice::ModelChanged { switched: true, .. });
     assert_eq!(shown.iter().filter(|notice| switched(notice)).count(), 2);

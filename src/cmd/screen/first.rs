@@ -72,7 +72,7 @@ pub(super) async fn choose(
     options: &UiOptions,
     mut launch: Launch,
 ) -> Result<Way, Stop> {
-    let why = "There is no config yet, so no model and no servers are known. Nothing has been sent anywhere.";
+    let why = "There is no config yet, so no model and no servers are known. Nothing has left this machine.";
     let welcome = Welcome::new(why, choices()).searching();
     let chosen = ask(options, welcome)
         .await
