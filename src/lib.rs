@@ -26,6 +26,7 @@ pub mod config;
 pub mod demo;
 pub mod domain;
 pub mod jsonrpc;
+pub mod linear;
 pub mod logging;
 pub mod mcp;
 pub mod net;

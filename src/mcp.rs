@@ -13,6 +13,7 @@ pub mod fault;
 pub mod headers;
 pub mod http;
 pub mod lifecycle;
+mod live;
 pub mod memory;
 pub mod model;
 pub mod paging;
@@ -29,7 +30,7 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
+    Answering, CallId, Changed, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
     InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
     ToolDefinition, ToolName, TraceContext, Warning,
 };
@@ -169,6 +170,8 @@ pub enum ServerEventKind {
         /// Text.
         text: String,
     },
+    /// Something else than its tools has changed; what was found of it before may no longer hold.
+    Changed(Changed),
     /// Round-trip time of a request.
     Latency(Duration),
 }

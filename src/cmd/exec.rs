@@ -34,8 +34,7 @@ pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
     }
     let prompt = prompt(options.prompt.as_deref().unwrap_or_default())?;
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
-    (launch.setup.session, launch.setup.resume) =
-        sessions::resumed(&options.resume)?.map(|(id, read)| (id, read.messages())).unzip();
+    launch.setup.resume = sessions::resumed(&options.resume)?;
     launch.setup.extra_rules = rules::rules(&options.allow, &options.deny)?;
     let Some(model) = &launch.setup.config.model else {
         return Err(Stop::new(

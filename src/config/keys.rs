@@ -14,13 +14,14 @@ pub(super) const MODEL: [&str; 8] = [
     "temperature",
     "headers",
 ];
-pub(super) const MCP: [&str; 8] = [
+pub(super) const MCP: [&str; 9] = [
     "permissions",
     "discoveryTimeout",
     "callTimeout",
     "maxCallTime",
     "resultLimit",
     "pins",
+    "toolSearch",
     "caFile",
     "servers",
 ];

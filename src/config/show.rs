@@ -154,6 +154,7 @@ fn mcp_section(config: &Config, from: &Source<'_>) -> Vec<(String, Shown)> {
         from.value("maxCallTime", scalar::show_duration(mcp.max_call_time)),
         from.value("resultLimit", mcp.result_limit),
         from.value("pins", words::pins(mcp.pins)),
+        from.value("toolSearch", words::tool_search(mcp.tool_search)),
     ];
     section
         .extend(from.given("caFile", mcp.ca_file.as_ref().map(|file| file.display().to_string())));

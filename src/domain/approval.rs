@@ -78,7 +78,7 @@ pub enum QuestionKind {
     },
     /// The same call with the same arguments gave the same result this many times in a row.
     Repeated {
-        /// Which tool, as `server/tool`.
+        /// Which tool, as `server/tool`; several where they were called in turn.
         tool: String,
         /// How many times.
         times: u32,

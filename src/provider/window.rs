@@ -24,10 +24,9 @@ const KNOWN: [(&str, u64); 17] = [
     ("deepseek", 64_000),
     ("grok", 128_000),
 ];
-/// Of another model at a hosted endpoint.
-const HOSTED: u64 = 32_768;
-/// Of a server at home, which is often started with less than the model could take.
-const LOCAL: u64 = 8192;
+/// Of any other model, and of every one at home: those servers are often started with less than
+/// the model could take.
+const USUAL: u64 = 32_768;
 
 /// The window of this model in tokens, if nobody says otherwise. Rather too small than too large:
 /// an answer that does not fit costs more than a summary that came early.
@@ -36,10 +35,10 @@ pub fn assumed(model: &ModelConfig) -> u64 {
         return 200_000;
     }
     if is_near(&model.base_url) {
-        return LOCAL;
+        return USUAL;
     }
     let name = model.name.rsplit('/').next().unwrap_or_default().to_lowercase();
-    KNOWN.iter().find(|(start, _)| name.starts_with(start)).map_or(HOSTED, |(_, window)| *window)
+    KNOWN.iter().find(|(start, _)| name.starts_with(start)).map_or(USUAL, |(_, window)| *window)
 }
 
 #[cfg(test)]
@@ -66,11 +65,11 @@ mod tests {
     fn a_model_is_known_by_its_name_whoever_routes_to_it() {
         assert_eq!(assumed(&model("https://api.openai.com/v1", "gpt-4o-mini")), 128_000);
         assert_eq!(assumed(&model("https://openrouter.ai/api/v1", "openai/GPT-5-mini")), 400_000);
-        assert_eq!(assumed(&model("https://models.example/v1", "something-new")), HOSTED);
+        assert_eq!(assumed(&model("https://models.example/v1", "something-new")), USUAL);
     }
 
     #[test]
-    fn a_server_at_home_is_assumed_to_be_small_whatever_it_serves() {
-        assert_eq!(assumed(&model("http://localhost:11434/v1", "deepseek-r1")), LOCAL);
+    fn a_server_at_home_is_not_assumed_to_be_large_whatever_it_serves() {
+        assert_eq!(assumed(&model("http://localhost:11434/v1", "gemini-like")), USUAL);
     }
 }

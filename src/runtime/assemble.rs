@@ -23,7 +23,8 @@ use crate::schema::{binary, check};
 pub use remarks::stray_rules;
 
 /// The tools that the program itself offers to the model: no server's tool gets their names.
-const BUILT_IN: [(&str, &str); 2] = [("mini_me", "read_result"), ("mini_me", "search_result")];
+const BUILT_IN: [(&str, &str); 3] =
+    [("mini_me", "search_tools"), ("mini_me", "read_result"), ("mini_me", "search_result")];
 
 /// A definition with what follows from it alone.
 #[derive(Debug, Clone, PartialEq)]

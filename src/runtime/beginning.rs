@@ -5,7 +5,6 @@ use crate::agent::{Agent, AgentConfig};
 use crate::domain::{ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
-use crate::provider::window::assumed;
 use crate::store;
 
 /// Reads the rules that *always* wrote.
@@ -27,12 +26,13 @@ pub(super) fn agent(setup: &Setup, remembered: &[(ServerName, Rule)]) -> Agent {
         result_limit: setup.config.mcp.result_limit,
         max_output_tokens: model.and_then(|model| model.max_output_tokens),
         temperature: model.and_then(|model| model.temperature),
-        window: model.map(|model| model.context_window.unwrap_or_else(|| assumed(model))),
+        window: model.and_then(|model| model.context_window),
+        tool_search: setup.config.mcp.tool_search,
         ..AgentConfig::new(setup.interaction)
     };
     let agent = Agent::new(config, policy);
     match &setup.resume {
-        Some(history) => agent.resume(history.clone()),
+        Some(earlier) => agent.resume(earlier.past.clone()),
         None => agent,
     }
 }

@@ -12,13 +12,14 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
+use super::held::Held;
 use super::hub::{Heard, Hub, Report};
-use super::models::WindowAsked;
+use super::past::{self, Resume, Wanted};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::work::{self, Inside, ModelReport};
 use super::{Setup, beginning, spec};
-use crate::agent::{Agent, Effect, Event};
+use crate::agent::{Agent, Effect, Event, Grants};
 use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
@@ -54,7 +55,9 @@ pub(super) struct Conductor {
     pub(super) provider: Option<Provider>,
     /// The same as the file describes it.
     pub(super) configured: Option<Provider>,
-    pub(super) window: WindowAsked,
+    pub(super) held: Held,
+    /// The endpoint was asked once more for the window, of a model that is loaded.
+    pub(super) window_confirmed: bool,
     /// The model that answers from the next turn on.
     pub(super) next_model: Option<String>,
     /// A turn runs.
@@ -99,6 +102,8 @@ pub(super) fn start(
     let spans = spans(setup.telemetry.as_ref(), &tasks, &mut warnings);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
+    let configured = setup.config.model.as_ref().is_none_or(|model| model.context_window.is_some());
+    let held = if configured { Held::settled() } else { Held::default() };
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
         agent,
@@ -109,7 +114,8 @@ pub(super) fn start(
         paths: setup.paths,
         configured: provider.clone(),
         provider,
-        window: WindowAsked::Never,
+        held,
+        window_confirmed: false,
         next_model: None,
         turning: false,
         inside,
@@ -121,9 +127,11 @@ pub(super) fn start(
         asked_by: HashMap::new(),
         ending: false,
     };
-    // A person sees the window before the first request; without one it would only be late.
-    let early = setup.interaction == Interaction::Interactive;
-    let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default(), early);
+    let catalog = conductor.begin(setup.resume);
+    if setup.interaction == Interaction::Interactive {
+        // Somebody looks at what is on offer before the first message.
+        conductor.ask_window();
+    }
     // Its own set of tasks: the conductor waits for the others at the end.
     let (outer, _) = Tasks::new();
     outer.spawn("conductor", async move {
@@ -149,23 +157,15 @@ fn spans(settings: Option<&Settings>, tasks: &Tasks, warnings: &mut Vec<Warning>
 }
 
 impl Conductor {
-    fn begin(&mut self, resumed: &[crate::domain::Message], early: bool) -> Arc<Catalog> {
-        self.begin_session(resumed);
+    fn begin(&mut self, earlier: Option<Resume>) -> Arc<Catalog> {
+        match earlier {
+            Some(earlier) => self.announce(earlier),
+            None => self.begin_session(),
+        }
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         self.show_model(false);
-        if early {
-            self.ask_window();
-        }
         catalog
-    }
-
-    fn begin_session(&mut self, taken_over: &[crate::domain::Message]) {
-        let started = self.records.begin(taken_over);
-        if let Notice::SessionStarted { id, .. } = &started {
-            self.spans.session(id);
-        }
-        self.outbox.push(started);
     }
 
     async fn run(mut self, mut ears: Ears, notices: mpsc::Sender<Notice>) {
@@ -221,7 +221,8 @@ impl Conductor {
 
     fn asked(&mut self, op: Op) {
         match op {
-            Op::Submit { text } => self.drive(Event::Submitted { text }),
+            Op::Submit { text } => self.submit(text),
+            Op::TakeBack { at, text } => self.take_back(at, text),
             Op::Answer { call, answer } => {
                 if matches!(answer, Answer::Session | Answer::Always) {
                     // The catalog's marks follow the grant.
@@ -231,7 +232,11 @@ impl Conductor {
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
             Op::Reply { elicitation, reply } => self.reply(elicitation, reply),
-            Op::Interrupt => self.drive(Event::Interrupted),
+            Op::Interrupt => {
+                let texts = self.held.take();
+                self.hand_back(texts);
+                self.drive(Event::Interrupted);
+            }
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {
                 self.hub.set_enabled(&target, on);
@@ -248,10 +253,49 @@ impl Conductor {
             Op::ListModels => self.list_models(),
             Op::SwitchModel { name } => self.switch_model(name),
             Op::NewSession => {
+                let texts = self.held.take();
+                self.hand_back(texts);
                 self.drive(Event::NewSession);
-                self.begin_session(&[]);
+                self.begin_session();
+            }
+            Op::ListSessions => self.look(Wanted::List),
+            Op::Resume { id } => {
+                let current = self.records.id().map(ToString::to_string).unwrap_or_default();
+                self.look(Wanted::Resume { id, current });
+            }
+            Op::Fork { before } => {
+                if let Some(id) = self.records.id().cloned() {
+                    self.look(Wanted::Fork { id, before });
+                }
             }
             Op::Quit => {}
+        }
+    }
+
+    /// The first message waits until the model's window is known.
+    fn submit(&mut self, text: String) {
+        self.ask_window();
+        match self.held.keep(text) {
+            Some(text) => self.drive(Event::Submitted { text }),
+            None => self.tell_held(),
+        }
+    }
+
+    fn take_back(&mut self, at: usize, text: String) {
+        match self.held.take_back(at, &text) {
+            Some(text) => self.hand_back(vec![text]),
+            None => self.drive(Event::TakenBack { at, text }),
+        }
+    }
+
+    pub(super) fn tell_held(&mut self) {
+        self.outbox.push(Notice::Queued { texts: self.held.texts().to_vec() });
+    }
+
+    fn hand_back(&mut self, texts: Vec<String>) {
+        if !texts.is_empty() {
+            self.tell_held();
+            self.outbox.push(Notice::TakenBack { texts });
         }
     }
 
@@ -262,7 +306,7 @@ impl Conductor {
                 self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
-            Inside::Window { model, window } => self.learn_window(&model, window),
+            Inside::Window { model, window } => self.heard_window(&model, window),
             Inside::ModelsListed(models) => {
                 self.outbox.push(Notice::ModelsListed { models: Arc::new(models) });
             }
@@ -270,6 +314,60 @@ impl Conductor {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
             Inside::Warned(warning) => self.warn(warning),
+            Inside::Sessions(found) => {
+                self.outbox.push(Notice::Sessions { found: Arc::new(found) });
+            }
+            Inside::Reopened(earlier, grants) => self.go_on(*earlier, grants),
+            Inside::Refused(reason) => self.outbox.push(Notice::Refused { reason }),
+        }
+    }
+
+    /// Looks at the sessions on disk, away from the loop.
+    fn look(&mut self, wanted: Wanted) {
+        let Some(directory) = self.records.directory() else {
+            let reason = "conversations are not kept on this machine: there is no home directory";
+            return self.outbox.push(Notice::Refused { reason: reason.to_owned() });
+        };
+        let waits_for = match &wanted {
+            Wanted::List | Wanted::Fork { .. } => self.records.written(),
+            Wanted::Resume { .. } => self.records.let_go(),
+        };
+        let inside = self.inside.clone();
+        self.tasks.spawn("reading sessions", async move {
+            let found = past::look(directory, wanted, waits_for).await;
+            drop(inside.send(found).await);
+        });
+    }
+
+    /// Leaves this conversation for another.
+    fn go_on(&mut self, earlier: Resume, grants: Grants) {
+        let past = Box::new(earlier.past.clone());
+        self.drive(Event::Resumed { past, grants });
+        // The catalog's marks follow what is allowed.
+        self.hub.permissions_changed();
+        self.announce(earlier);
+    }
+
+    fn begin_session(&mut self) {
+        let started = self.records.begin();
+        self.session_started(started);
+    }
+
+    fn session_started(&mut self, started: Notice) {
+        if let Notice::SessionStarted { id, .. } = &started {
+            self.spans.session(id);
+        }
+        self.outbox.push(started);
+    }
+
+    /// Tells that an earlier conversation is gone on with, and what of it.
+    fn announce(&mut self, earlier: Resume) {
+        let started = self.records.go_on(&earlier);
+        self.session_started(started);
+        let Resume { history, remarks, warnings, draft, .. } = earlier;
+        self.outbox.push(Notice::Resumed { history: history.into(), remarks, draft });
+        for warning in warnings {
+            self.warn(warning);
         }
     }
 
@@ -286,6 +384,9 @@ impl Conductor {
                 if self.asked_by.remove(&elicitation).is_some() {
                     self.outbox.push(Notice::ElicitationClosed { elicitation, why });
                 }
+            }
+            Report::Changed(server, what) => {
+                self.outbox.push(Notice::OffersChanged { server, what });
             }
             Report::Nothing => {}
         }
@@ -344,7 +445,7 @@ impl Conductor {
     }
 
     /// Tells the agent what happened and does what it asks for.
-    fn drive(&mut self, event: Event) {
+    pub(super) fn drive(&mut self, event: Event) {
         let effects = self.agent.handle(event, Instant::now());
         self.perform_all(effects);
     }
@@ -405,9 +506,6 @@ impl Conductor {
         let Some(provider) = self.provider.clone() else {
             return Some(Event::ModelFailed { turn, error: no_model() });
         };
-        if self.window == WindowAsked::Never {
-            self.ask_window();
-        }
         self.spans.model_asked(turn, provider.config(), &request);
         let cancel = self.tasks.quit().child_token();
         self.model = Some((turn, cancel.clone()));

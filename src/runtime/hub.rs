@@ -20,7 +20,8 @@ use super::tasks::Tasks;
 use super::{Setup, spec};
 use crate::bridge::Target;
 use crate::domain::{
-    CallId, Catalog, Elicitation, ElicitationId, Progress, ServerName, ServerState, ToolId, Warning,
+    CallId, Catalog, Changed, Elicitation, ElicitationId, Progress, ServerName, ServerState,
+    ToolId, Warning,
 };
 use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
@@ -52,6 +53,8 @@ pub(super) enum Report {
     Progress(CallId, Progress),
     /// The server asks the user something.
     Elicited(Arc<Elicitation>),
+    /// Something else than its tools has changed at a server.
+    Changed(ServerName, Changed),
     /// It wants no answer any more, and why.
     ElicitationClosed(ElicitationId, String),
     /// Nothing else.
@@ -239,6 +242,7 @@ impl Hub {
                 return Report::Nothing;
             }
             ServerEventKind::Elicit(elicitation) => return Report::Elicited(elicitation),
+            ServerEventKind::Changed(what) => return Report::Changed(link.name.clone(), what),
             // Worked out on the way: see `pass_on`; or looked at above.
             ServerEventKind::ElicitClosed { .. } | ServerEventKind::Tools { .. } => {
                 return Report::Nothing;

@@ -2,14 +2,17 @@
 //! exactly once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::Resume;
+use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError};
 use crate::domain::{
-    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
-    TraceContext, TurnId, Warning,
+    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
+    SessionSummary, Source, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -17,6 +20,8 @@ use crate::store::StoreError;
 
 /// Room between a provider and the loop.
 const EVENTS: usize = 64;
+/// How long the endpoint may take to say how large the model's window is: the first message waits.
+const WINDOW_PATIENCE: Duration = Duration::from_secs(2);
 
 /// News of the program's own tasks.
 pub(super) enum Inside {
@@ -27,12 +32,12 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large a model's window is.
+    /// The endpoint said how large a model's window is, or did not.
     Window {
         /// Which model's.
         model: String,
         /// In tokens.
-        window: u64,
+        window: Option<u64>,
     },
     /// The endpoint said which models it offers, or did not.
     ModelsListed(Result<Vec<OfferedModel>, String>),
@@ -45,6 +50,12 @@ pub(super) enum Inside {
     },
     /// Something could not be written.
     Warned(Warning),
+    /// The sessions on disk.
+    Sessions(Result<Vec<SessionSummary>, String>),
+    /// A session was opened to go on with.
+    Reopened(Box<Resume>, Grants),
+    /// What the user asked for cannot be done.
+    Refused(String),
 }
 
 /// News of a request to the model.
@@ -99,12 +110,12 @@ pub(super) async fn ask_model(
     drop(reports.send(last).await);
 }
 
-/// Asks the endpoint for the model's window.
+/// Asks the endpoint for the model's window. Reports also that there is no answer.
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
-    if let Some(window) = provider.context_window().await {
-        let model = provider.config().name.clone();
-        drop(inside.send(Inside::Window { model, window }).await);
-    }
+    let asking = tokio::time::timeout(WINDOW_PATIENCE, provider.context_window());
+    let window = asking.await.ok().flatten();
+    let model = provider.config().name.clone();
+    drop(inside.send(Inside::Window { model, window }).await);
 }
 
 /// Asks the endpoint for the models that it offers.

@@ -487,6 +487,7 @@ fn running_turn_shows_time_context_and_what_is_queued() {
                 messages: 9_200,
                 results: 14_000,
                 window: Some(32_768),
+                ..ContextParts::default()
             },
         });
         screen.wait(8_000);
@@ -629,6 +630,7 @@ fn a_page_shows_what_the_next_request_is_made_of() {
                 messages: 9_200,
                 results: 14_000,
                 window: Some(32_768),
+                ..ContextParts::default()
             },
         });
         screen.kinds("/context");

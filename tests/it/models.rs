@@ -257,7 +257,7 @@ async fn a_conversation_of_another_provider_goes_on_without_its_reasoning() {
     ];
     let server = Server::start(endpoint).await;
     let mut setup = Setup::new(config(&server, Some(2048)), Interaction::Interactive);
-    setup.resume = Some(history);
+    setup.resume = Some(history.into());
     let mut face = Face::start(setup);
     face.turn("go on").await;
     face.quit().await;

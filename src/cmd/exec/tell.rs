@@ -160,6 +160,7 @@ impl Teller {
                 self.event(&mut said, "turnEnded", event.into());
             }
             Notice::Queued { .. }
+            | Notice::TakenBack { .. }
             | Notice::Asked { .. }
             | Notice::AskClosed { .. }
             | Notice::Questioned { .. }
@@ -168,10 +169,14 @@ impl Teller {
             | Notice::ElicitationClosed { .. }
             | Notice::CatalogChanged { .. }
             | Notice::Inquired { .. }
+            | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. }
             | Notice::ModelsListed { .. }
             | Notice::ModelChanged { .. }
-            | Notice::ModelWaits { .. } => {}
+            | Notice::ModelWaits { .. }
+            | Notice::Resumed { .. }
+            | Notice::Sessions { .. }
+            | Notice::Refused { .. } => {}
             Notice::SessionStarted { id, path } => {
                 self.session = path.as_ref().map(|_| id.clone());
             }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::model::{PinMode, ServerConfig};
+use super::super::model::{PinMode, ServerConfig, ToolSearchMode};
 use super::super::{RefusedServer, scalar, secret};
 use super::{
     Context, Fields, McpConfig, Mode, Node, Problem, Value, keys, merge_key, path_of, server, twice,
@@ -15,6 +15,8 @@ pub(super) const CLOSES: &str =
 
 pub(super) const PINS: [(&str, PinMode); 3] =
     [("warn", PinMode::Warn), ("block", PinMode::Block), ("off", PinMode::Off)];
+pub(super) const TOOL_SEARCH: [(&str, ToolSearchMode); 3] =
+    [("auto", ToolSearchMode::Auto), ("on", ToolSearchMode::On), ("off", ToolSearchMode::Off)];
 /// Bounds of `resultLimit`, in tokens.
 const RESULT_LIMIT: (u64, u64) = (100, 10_000_000);
 
@@ -101,6 +103,9 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
     });
     let pins =
         value("pins").map_or(Ok(default.pins), |(node, field)| scalar::choice(node, &field, &PINS));
+    let tool_search = value("toolSearch").map_or(Ok(default.tool_search), |(node, field)| {
+        scalar::choice(node, &field, &TOOL_SEARCH)
+    });
     let ca_file = value("caFile").filter(|(node, _)| node.value != Value::Null);
     let ca_file = ca_file.map(|(node, field)| {
         scalar::text(node, &field, "the path of a PEM file").map(|text| path_of(context, text))
@@ -112,6 +117,7 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
         max_call_time,
         result_limit: context.or_default(limit, default.result_limit, "the default of `6000`"),
         pins: context.or_default(pins, default.pins, "the default of `warn`"),
+        tool_search: context.or_default(tool_search, default.tool_search, "the default of `auto`"),
         ca_file: context.or_default(ca_file.transpose(), None, "no further authority"),
         servers: Vec::new(),
     }

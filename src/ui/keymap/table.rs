@@ -101,6 +101,7 @@ actions! {
         Previous "previous" ["alt-up"] "select the item before"
         Next "next" ["alt-down"] "select the item after"
         Open "open" ["ctrl-o"] "open or close the selected card"
+        Fork "fork" ["alt-r"] "go on in a copy, from an earlier message"
         Copy "copy" ["ctrl-y"] "copy the selected item, or the last answer"
         Redraw "redraw" ["ctrl-l"] "draw everything anew"
         Suspend "suspend" ["ctrl-z"] "back to the shell; `fg` returns"
@@ -213,6 +214,7 @@ impl Action {
                 | Self::ScrollTop
                 | Self::ScrollBottom
                 | Self::Open
+                | Self::Fork
                 | Self::Copy
                 | Self::Redraw
                 | Self::Suspend

@@ -14,6 +14,8 @@ pub enum Subject {
     Help(Place),
     /// What the next request is made of.
     Context,
+    /// Messages that wait for the turn to end.
+    Queue,
     /// A server.
     Server(ServerName),
     /// A tool.

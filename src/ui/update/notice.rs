@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::sessions;
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
 use crate::domain::model::ModelInfo;
@@ -9,6 +10,7 @@ use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Wa
 use crate::text;
 use crate::ui::intent::Intent;
 use crate::ui::state::approval::{Pending, PendingId};
+use crate::ui::state::page::Subject;
 use crate::ui::state::status::Running;
 use crate::ui::state::{Overlay, UiState};
 use std::sync::Arc;
@@ -18,6 +20,12 @@ const WARNINGS: usize = 200;
 
 pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Intent> {
     state.conversation.apply(&notice, at);
+    if matches!(notice, Notice::ContextChanged { .. } | Notice::Queued { .. })
+        && let Some(Overlay::Page(page)) = &mut state.overlay
+        && matches!(page.subject, Subject::Context | Subject::Queue)
+    {
+        page.laid = None;
+    }
     match notice {
         Notice::TurnStarted { turn, .. } => {
             state.status.turn =
@@ -39,6 +47,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             }
         }
         Notice::Queued { texts } => state.status.queued = texts,
+        Notice::TakenBack { texts } => super::queue::taken_back(state, &texts, at),
         Notice::Asked { approval } => {
             if approval.call.turn.is_none() {
                 // The user has just asked for this call: the answer is what comes next.
@@ -64,8 +73,6 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::SessionStarted { path, .. } => {
             state.transcript = path;
             state.status.queued.clear();
-            let history = std::mem::take(&mut state.options.history);
-            state.conversation.replay(&history, at);
             // Nothing else would answer them: a call made directly belongs to no conversation.
             let cancelled = super::global::cancel_elicitations(state);
             state.decisions.clear();
@@ -88,7 +95,15 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             let name = text::strict_line(&name);
             state.say(format!("{name} answers from the next message on"), at);
         }
-        Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
+        Notice::Resumed { history, remarks, draft } => {
+            sessions::resumed(state, &history, &remarks, draft, at);
+        }
+        Notice::Sessions { found } => sessions::listed(state, &found),
+        Notice::Refused { reason } => {
+            sessions::refused(state);
+            state.say(text::line(&reason).into_string(), at);
+        }
+        Notice::CallRefused { .. } | Notice::Inquired { .. } | Notice::OffersChanged { .. } => {}
     }
     Vec::new()
 }

@@ -50,7 +50,11 @@ fn block(page: &Page, area: Rect, look: Look<'_>) -> ratatui::widgets::Block<'st
     match page.subject {
         Subject::Tool(_) => keys.push(hint(Action::CallTool, "call")),
         Subject::Server(_) => keys.push(hint(Action::Reconnect, "reconnect")),
-        Subject::Help(_) | Subject::Context | Subject::Warnings | Subject::Permissions => {}
+        Subject::Help(_)
+        | Subject::Context
+        | Subject::Queue
+        | Subject::Warnings
+        | Subject::Permissions => {}
     }
     let block = block.title_bottom(edge(&keys, area.width / 2 + 2, look.theme));
     if page.len() <= page.height {
