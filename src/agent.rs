@@ -50,7 +50,7 @@ use crate::config::ToolSearchMode;
 use crate::domain::{
     CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
 };
-use crate::permission::Policy;
+use crate::permission::{Listing, Policy};
 
 /// What an agent is made with.
 #[derive(Debug, Clone)]
@@ -203,6 +203,7 @@ impl Agent {
 
     fn catalog_changed(&mut self, catalog: Arc<Catalog>) {
         self.conversation.change(&catalog, &self.config.system);
+        self.policy.learn(catalog.servers.iter().filter_map(Listing::of));
         self.catalog = catalog;
     }
 

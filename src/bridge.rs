@@ -87,6 +87,14 @@ pub enum Op {
         /// With what.
         arguments: Arc<serde_json::Map<String, serde_json::Value>>,
     },
+    /// Accepts the changed definition of a tool: it is what later ones are compared with. It allows
+    /// no call. The definition is the one that was shown, and no other that came since.
+    AcceptPin {
+        /// Which tool.
+        tool: ToolId,
+        /// Fingerprint of the definition that was shown.
+        pin: String,
+    },
     /// Asks a server something that changes nothing there; answered by [`Notice::Inquired`].
     Inquire {
         /// The face's own number for it.

@@ -214,12 +214,21 @@ pub struct Tools {
     /// With --json: each tool's input and output schema too, as the server gave them
     #[arg(long, requires = "json")]
     pub schemas: bool,
-    /// Say which rule decides about a tool and where it is written
+    /// Say which rule decides about a tool, where it is written, and what would change the answer
     #[arg(long, value_name = "TOOL")]
     pub explain: Option<String>,
     /// Arguments that --explain decides about: JSON, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-", requires = "explain")]
     pub args: Option<String>,
+    /// Show what is remembered of each tool's definition, and what changed since
+    #[arg(long, conflicts_with = "explain")]
+    pub pins: bool,
+    /// Accept the changed definition of a tool, after showing what changed; it allows no call
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["explain", "pins"])]
+    pub accept_pin: Option<String>,
+    /// Accept it only if its fingerprint begins with this
+    #[arg(long, value_name = "HEX", requires = "accept_pin")]
+    pub fingerprint: Option<String>,
 }
 
 /// Call one tool.

@@ -7,6 +7,7 @@
 pub mod approval;
 pub mod call;
 pub mod catalog;
+pub mod change;
 pub mod elicitation;
 pub mod inquiry;
 pub mod model;
@@ -19,11 +20,14 @@ pub mod tool;
 pub mod turn;
 pub mod warning;
 
-pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
+pub use approval::{
+    Answer, Approval, Grounds, GroundsKind, Interaction, Question, QuestionId, QuestionKind,
+};
 pub use call::{
     Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput, TraceContext,
 };
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
+pub use change::{Change, ChangeKind};
 pub use elicitation::{
     Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
 };

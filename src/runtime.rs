@@ -9,7 +9,6 @@ pub mod hub;
 pub mod journal;
 mod models;
 mod past;
-mod pinboard;
 mod records;
 pub mod spec;
 pub mod tasks;

@@ -243,7 +243,9 @@ impl Agent {
                 let by = by_nobody(&tool, self.policy.pins, decision.because.describe());
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
-            (Mode::Ask, Consent::Open) => self.ask_person(id, tool, why),
+            (Mode::Ask, Consent::Open) => {
+                self.ask_person(id, tool, why, decision.because.grounds(), now);
+            }
         }
     }
 

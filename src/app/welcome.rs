@@ -55,13 +55,10 @@ pub async fn welcome(
                 },
                 Some(Err(_)) | None => return Ok(None),
             },
-            choice = found.recv(), if searching => match choice {
-                Some(choice) => welcome.found(choice),
-                None => {
-                    searching = false;
-                    welcome.searched();
-                }
-            },
+            choice = found.recv(), if searching => {
+                searching = choice.is_some();
+                choice.map_or_else(|| welcome.searched(), |choice| welcome.found(choice));
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::domain::{Mode, ServerName};
-use crate::permission::{Pattern, Rule};
+use crate::permission::{GrantLimits, Pattern, Rule};
 
 /// Everything that was configured, defaults filled in.
 #[derive(Debug, Clone)]
@@ -91,6 +91,8 @@ pub struct McpConfig {
     pub pins: PinMode,
     /// Whether the model searches for tools instead of getting the definitions of all.
     pub tool_search: ToolSearchMode,
+    /// What “this tool for this session” allows at most.
+    pub grants: GrantLimits,
     /// A file with further certificate authorities, in PEM.
     pub ca_file: Option<PathBuf>,
     /// The servers, in the order of the file. Refused entries are not here but in
@@ -270,6 +272,7 @@ impl Default for McpConfig {
             result_limit: 6000,
             pins: PinMode::default(),
             tool_search: ToolSearchMode::default(),
+            grants: GrantLimits::default(),
             ca_file: None,
             servers: Vec::new(),
         }

@@ -24,7 +24,7 @@ use crate::bridge::{Notice, Op};
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
-    Interaction, ServerName, Source, TurnId, Warning,
+    Interaction, ServerName, Source, ToolId, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -249,6 +249,7 @@ impl Conductor {
             Op::CallUnchecked { tool, arguments } => {
                 self.drive(Event::CallUnchecked { tool, arguments });
             }
+            Op::AcceptPin { tool, pin } => self.accept(&tool, &pin),
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::ListModels => self.list_models(),
             Op::SwitchModel { name } => self.switch_model(name),
@@ -297,6 +298,15 @@ impl Conductor {
             self.tell_held();
             self.outbox.push(Notice::TakenBack { texts });
         }
+    }
+
+    /// Takes a changed definition that the user was shown for the one to compare with.
+    fn accept(&mut self, tool: &ToolId, pin: &str) {
+        if let Err(why) = self.hub.accept(tool, pin) {
+            let advice = "Look at its page again.";
+            self.warn(Warning::new(Source::Tool(tool.clone()), why, advice));
+        }
+        self.show_catalog();
     }
 
     fn heard_inside(&mut self, news: Inside) {
@@ -527,7 +537,8 @@ impl Conductor {
         self.hub.allowed(&call.tool);
         let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, trace, cancel, self.inside.clone());
+        let definition = self.hub.definition(&call.tool);
+        let carrying = work::carry(commands, call, definition, trace, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
     }
 

@@ -12,7 +12,7 @@ use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
-    SessionSummary, Source, TraceContext, TurnId, Warning,
+    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -124,21 +124,24 @@ pub(super) async fn list_models(provider: Provider, inside: mpsc::Sender<Inside>
     drop(inside.send(Inside::ModelsListed(models)).await);
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
 ) {
-    let outcome = outcome_of(commands, &call, trace, cancel).await;
+    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
@@ -151,6 +154,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
         trace,
@@ -218,7 +222,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_a_client_is_not_sent() {
-        let outcome = outcome_of(None, &call(), None, CancellationToken::new()).await;
+        let outcome = outcome_of(None, &call(), None, None, CancellationToken::new()).await;
         assert_eq!(outcome.word(), "not sent");
     }
 
@@ -228,7 +232,7 @@ mod tests {
         commands.send(Command::Connect).await.unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let outcome = outcome_of(Some(commands), &call(), None, cancel).await;
+        let outcome = outcome_of(Some(commands), &call(), None, None, cancel).await;
         assert_eq!(outcome, Outcome::Cancelled { sent: false });
     }
 
@@ -237,7 +241,7 @@ mod tests {
         let (commands, mut queue) = mpsc::channel(1);
         let taking = async { drop(queue.recv().await) };
         let call = call();
-        let carrying = outcome_of(Some(commands), &call, None, CancellationToken::new());
+        let carrying = outcome_of(Some(commands), &call, None, None, CancellationToken::new());
         let (outcome, ()) = tokio::join!(carrying, taking);
         assert_eq!(outcome.word(), "unknown");
     }

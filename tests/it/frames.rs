@@ -9,9 +9,9 @@ use mini_me_tui::domain::catalog::ServerConnection;
 use mini_me_tui::domain::model::{ModelInfo, OfferedModel, WindowOrigin};
 use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation,
-    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Mode, ModelName,
-    PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState, Source, Stage,
-    Tool, ToolDefinition, ToolId, TurnId, Warning,
+    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
+    ModelName, PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState,
+    Source, Stage, Tool, ToolDefinition, ToolId, TurnId, Warning,
 };
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
 use ratatui::Terminal;
@@ -179,6 +179,7 @@ fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
         tool,
         host: "api.githubcopilot.com:443".to_owned(),
         why: "mode `ask` of server github (config.yaml:14)".to_owned(),
+        grounds: Grounds::default(),
     })
 }
 
