@@ -57,7 +57,11 @@ pub async fn welcome(
             },
             choice = found.recv(), if searching => {
                 searching = choice.is_some();
-                choice.map_or_else(|| welcome.searched(), |choice| welcome.found(choice));
+                if let Some(choice) = choice {
+                    welcome.found(choice);
+                } else {
+                    welcome.searched();
+                }
             }
         }
     }
