@@ -708,3 +708,46 @@ fn a_window_that_is_assumed_is_marked_so() {
     screen.tell(the_model(WindowOrigin::Asked, false));
     assert!(screen.frame().contains("800 of 32k tok"));
 }
+
+#[test]
+fn sessions_are_listed_with_what_tells_them_apart() {
+    use mini_me_tui::domain::session::{Parent, SessionId, SessionSummary};
+    let id = |number: usize| SessionId::parse(&format!("20261130-181512-{number:06x}")).unwrap();
+    let summary = |number: usize, title: &str, age: u64| SessionSummary {
+        id: id(number),
+        path: format!("/sessions/{number}").into(),
+        created: "2026-11-30T18:15:12Z".to_owned(),
+        changed: "2026-11-30T18:20:12Z".to_owned(),
+        age: Duration::from_secs(age),
+        model: Some("ai/qwen3".to_owned()),
+        servers: vec!["github".to_owned(), "tracker".to_owned()],
+        title: title.to_owned(),
+        turns: number,
+        bytes: 15_300,
+        parent: (number == 2).then(|| Parent { id: id(3), before: Some(4) }),
+    };
+    let long = "Explain why the checkout hangs, from the reports of this week alone, and say which of them are of the same cause.\nQuote what you find.";
+    let found = vec![
+        summary(1, "Look at task #42 and explain it", 20),
+        summary(2, long, 400),
+        summary(12, "検索 of wide titles \u{1b}[2J", 90_000),
+    ];
+    snap("sessions", |screen| {
+        screen.kinds("/resume");
+        screen.press(KeyCode::Enter);
+        screen.tell(Notice::Sessions { found: Arc::new(Ok(found.clone())) });
+        screen.press(KeyCode::Down);
+    });
+    snap("sessions_none", |screen| {
+        screen.kinds("/resume");
+        screen.press(KeyCode::Enter);
+        screen.tell(Notice::Sessions { found: Arc::new(Ok(Vec::new())) });
+    });
+    snap("fork", |screen| {
+        for (turn, text) in [(1, "Look at task #42"), (2, long)] {
+            screen.tell(Notice::TurnStarted { turn: TurnId(turn), text: text.to_owned() });
+        }
+        screen.kinds("/fork");
+        screen.press(KeyCode::Enter);
+    });
+}

@@ -37,6 +37,7 @@ mod questions;
 mod rough_server;
 mod sdk_server;
 mod secrets;
+mod sessions;
 mod sse_differential;
 mod support;
 mod tasks;
