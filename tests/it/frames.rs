@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use mini_me_tui::bridge::Notice;
 use mini_me_tui::domain::catalog::ServerConnection;
+use mini_me_tui::domain::model::{ModelInfo, OfferedModel, WindowOrigin};
 use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation,
     ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
@@ -640,6 +641,75 @@ fn a_page_shows_what_the_next_request_is_made_of() {
 }
 
 #[test]
+fn tool_search_is_visible_as_a_mode() {
+    snap("tool_search", |screen| {
+        screen.tell(Notice::ContextChanged {
+            parts: ContextParts {
+                system: 800,
+                tools: 240,
+                messages: 1_200,
+                window: Some(8_192),
+                tool_search: Some(ToolSearch { tools: 200, handed: 2, tokens: 31_000 }),
+                ..ContextParts::default()
+            },
+        });
+    });
+}
+
+fn the_model(origin: WindowOrigin, switched: bool) -> Notice {
+    let model = ModelInfo {
+        name: "ai/qwen3".to_owned(),
+        endpoint: "http://localhost:12434/engines/v1".to_owned(),
+        window: 32_768,
+        origin,
+    };
+    Notice::ModelChanged { model, switched }
+}
+
+#[test]
+fn models_are_chosen_from_a_list_that_says_which_one_answers() {
+    snap("models", |screen| {
+        screen.tell(the_model(WindowOrigin::Asked, true));
+        screen.kinds("/model");
+        screen.press(KeyCode::Enter);
+        let model = |name: &str, window| OfferedModel { name: name.to_owned(), window };
+        let models = vec![
+            model("ai/gemma3", Some(131_072)),
+            model("ai/qwen3", Some(32_768)),
+            model("ai/smollm2", Some(8192)),
+            model(
+                "ai/a-model-with-a-name-that-is-much-longer-than-any-list-has-room-for-it-to-be",
+                None,
+            ),
+        ];
+        screen.tell(Notice::ModelsListed { models: Arc::new(Ok(models)) });
+    });
+}
+
+#[test]
+fn a_list_of_models_that_cannot_be_had_says_why_and_takes_a_name() {
+    snap("models_failed", |screen| {
+        screen.kinds("/model");
+        screen.press(KeyCode::Enter);
+        let why = "Nothing answers at localhost:12434 (tried 127.0.0.1:12434): connection refused. Start the model's server, or check model.baseUrl.";
+        screen.tell(Notice::ModelsListed { models: Arc::new(Err(why.to_owned())) });
+        screen.kinds("ai/qwen3");
+    });
+}
+
+#[test]
+fn a_window_that_is_assumed_is_marked_so() {
+    let mut screen = Screen::new((120, 40), catalog());
+    screen.tell(the_model(WindowOrigin::Assumed, false));
+    let parts = ContextParts { system: 800, window: Some(32_768), ..ContextParts::default() };
+    screen.tell(Notice::ContextChanged { parts });
+    let frame = screen.frame();
+    assert!(frame.contains("800 of ~32k tok"), "{frame}");
+    screen.tell(the_model(WindowOrigin::Asked, false));
+    assert!(screen.frame().contains("800 of 32k tok"));
+}
+
+#[test]
 fn sessions_are_listed_with_what_tells_them_apart() {
     use mini_me_tui::domain::session::{Parent, SessionId, SessionSummary};
     let id = |number: usize| SessionId::parse(&format!("20261130-181512-{number:06x}")).unwrap();
@@ -679,21 +749,5 @@ fn sessions_are_listed_with_what_tells_them_apart() {
         }
         screen.kinds("/fork");
         screen.press(KeyCode::Enter);
-    });
-}
-
-#[test]
-fn tool_search_is_visible_as_a_mode() {
-    snap("tool_search", |screen| {
-        screen.tell(Notice::ContextChanged {
-            parts: ContextParts {
-                system: 800,
-                tools: 240,
-                messages: 1_200,
-                window: Some(8_192),
-                tool_search: Some(ToolSearch { tools: 200, handed: 2, tokens: 31_000 }),
-                ..ContextParts::default()
-            },
-        });
     });
 }

@@ -27,6 +27,7 @@ mod exfiltration;
 mod frames;
 mod inquiries;
 mod layers;
+mod models;
 mod one_door;
 mod pins;
 mod policy;
