@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::bridge::Notice;
 use crate::domain::model::ModelRequest;
@@ -57,6 +58,8 @@ pub struct AuditRecord {
     pub call: Arc<Call>,
     /// Fingerprint of the tool's definition.
     pub pin: String,
+    /// The arguments as they were proposed: those of the call, unless the user changed them.
+    pub proposed: Arc<Map<String, Value>>,
     /// `decision` or `outcome`.
     pub what: AuditWhat,
 }
@@ -100,6 +103,11 @@ pub enum SessionEvent {
         /// What the model gets; absent for a call that the user made.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         told: Option<Told>,
+    },
+    /// Another model answers from here on.
+    ModelChanged {
+        /// Its name as its endpoint knows it.
+        model: String,
     },
     /// The end of a turn.
     TurnEnded {

@@ -85,6 +85,7 @@ impl Agent {
         let mut seen = HashSet::new();
         let latest = past.results.iter().rev().filter(|result| seen.insert(result.call));
         let kept: Vec<(Whole, bool)> = latest.filter_map(kept).collect();
+        self.learn_past(&past);
         self.conversation.resume(past.messages);
         for (whole, cut) in kept.into_iter().rev() {
             self.kept.keep(whole);

@@ -2,7 +2,9 @@
 
 mod approvals;
 mod cancelling;
+mod overlaps;
 mod queueing;
+mod resuming;
 mod rig;
 mod rounds;
 mod searching;

@@ -62,6 +62,8 @@ pub fn run(
         launch.setup.resume = match sought {
             Sought::New => None,
             Sought::This(id) => Some(sessions::opened(&id)?),
+            // No full screen, for a choice neither.
+            Sought::Asked if face == Face::Linear => Some(sessions::opened(&sessions::choose()?)?),
             Sought::Asked => match chosen(&launch).await? {
                 Some(id) => Some(sessions::opened(&id)?),
                 None => return Ok(Exit::Done),
@@ -108,9 +110,10 @@ async fn chosen(launch: &Launch) -> Result<Option<SessionId>, Stop> {
 async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
     let options = options(&launch);
     let services = launch.accompaniment();
+    let withheld = launch.setup.config.secret_variables();
     let ended = Launch::accompany(services, async {
         let handle = conductor::start(launch.setup);
-        app::run(options, handle, prompt).await
+        app::run(options, handle, prompt, withheld).await
     })
     .await;
     let outcome = ended.map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;

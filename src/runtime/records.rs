@@ -15,10 +15,11 @@ use super::past::Resume;
 use super::tasks::Tasks;
 use super::work::Inside;
 use crate::agent::{AuditRecord, SessionEvent};
-use crate::audit::AuditLine;
+use crate::audit::{AuditLine, Written};
 use crate::bridge::Notice;
 use crate::domain::{Message, SessionId, Warning};
 use crate::paths::Paths;
+use crate::redact::Secrets;
 use crate::session::store;
 use crate::session::{Header, Line, scrub};
 
@@ -38,11 +39,19 @@ pub(super) struct Records {
     session: Option<Journal>,
     /// Ends when what was handed over for the conversation before is written.
     before: Option<CancellationToken>,
+    /// Something of this conversation is in its file.
+    in_file: bool,
     audit: Option<Journal>,
+    written: Written,
 }
 
 impl Records {
-    pub(super) fn new(setup: &Setup, tasks: &Tasks, inside: mpsc::Sender<Inside>) -> Self {
+    pub(super) fn new(
+        setup: &Setup,
+        tasks: &Tasks,
+        inside: mpsc::Sender<Inside>,
+        secrets: Secrets,
+    ) -> Self {
         let audit = setup.paths.as_ref().map(|paths| {
             Journal::open(tasks, Place::Shared(paths.audit_file().into()), inside.clone())
         });
@@ -60,7 +69,9 @@ impl Records {
             resumed: false,
             session: None,
             before: None,
+            in_file: false,
             audit,
+            written: Written { arguments: setup.config.audit.arguments, secrets },
         }
     }
 
@@ -106,9 +117,11 @@ impl Records {
         place: Option<Place>,
         turns: usize,
     ) -> Notice {
+        let is_new = matches!(place, Some(Place::New { .. }));
         self.before = self.session.take().map(|journal| journal.ended().clone());
         self.session = place.map(|place| Journal::open(&self.tasks, place, self.inside.clone()));
         (self.turns, self.resumed) = (turns, false);
+        self.in_file = !is_new;
         let started = Notice::SessionStarted { id: id.to_string(), path };
         self.id = Some(id);
         started
@@ -134,6 +147,18 @@ impl Records {
         self.before.clone()
     }
 
+    /// Another model answers from here on. A conversation without a word begins with it.
+    pub(super) fn model_changed(&mut self, name: &str) {
+        self.model = Some(name.to_owned());
+        if self.in_file {
+            return self.save(SessionEvent::ModelChanged { model: name.to_owned() });
+        }
+        let Some(id) = self.id.clone() else { return };
+        let path = self.directory().map(|directory| store::file(&directory, &id));
+        let place = path.and_then(|path| self.new_file(path, &id));
+        self.session = place.map(|place| Journal::open(&self.tasks, place, self.inside.clone()));
+    }
+
     /// Appends to the session file.
     pub(super) fn save(&mut self, event: SessionEvent) {
         if self.session.is_none() {
@@ -149,6 +174,7 @@ impl Records {
 
     fn write(&mut self, event: SessionEvent) {
         let Some(journal) = &mut self.session else { return };
+        self.in_file = true;
         let line = Line { at: now(), event, turns: self.turns };
         let secrets: Vec<&str> = self.secrets.iter().map(SecretString::expose_secret).collect();
         let trouble = scrub::line(&line, &secrets).and_then(|line| journal.add(line));
@@ -159,7 +185,7 @@ impl Records {
     pub(super) fn audit(&mut self, record: &AuditRecord) {
         let Some(journal) = &mut self.audit else { return };
         let id = self.id.as_ref().map(ToString::to_string).unwrap_or_default();
-        let line = AuditLine::new(record, now(), &id);
+        let line = AuditLine::new(record, now(), &id, &self.written);
         let trouble = serde_json::to_string(&line).ok().and_then(|line| journal.add(line));
         self.report(trouble);
     }
@@ -172,6 +198,7 @@ impl Records {
     }
 }
 
-fn now() -> String {
+/// The time as files hold it.
+pub(super) fn now() -> String {
     UtcDateTime::now().format(&Rfc3339).unwrap_or_default()
 }

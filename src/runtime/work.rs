@@ -9,13 +9,15 @@ use tokio_util::sync::CancellationToken;
 
 use super::Resume;
 use crate::agent::Grants;
-use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
+use crate::domain::model::{Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
     SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
+use crate::redact::Secrets;
+use crate::runtime::scrub::Scrub as _;
 use crate::store::StoreError;
 
 /// Room between a provider and the loop.
@@ -32,8 +34,15 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large the model's window is, or did not.
-    Window(Option<u64>),
+    /// The endpoint said how large a model's window is, or did not.
+    Window {
+        /// Which model's.
+        model: String,
+        /// In tokens.
+        window: Option<u64>,
+    },
+    /// The endpoint said which models it offers, or did not.
+    ModelsListed(Result<Vec<OfferedModel>, String>),
     /// A server answered an inquiry, or did not.
     Inquired {
         /// Which.
@@ -107,7 +116,14 @@ pub(super) async fn ask_model(
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
     let asking = tokio::time::timeout(WINDOW_PATIENCE, provider.context_window());
     let window = asking.await.ok().flatten();
-    drop(inside.send(Inside::Window(window)).await);
+    let model = provider.config().name.clone();
+    drop(inside.send(Inside::Window { model, window }).await);
+}
+
+/// Asks the endpoint for the models that it offers.
+pub(super) async fn list_models(provider: Provider, inside: mpsc::Sender<Inside>) {
+    let models = provider.models().await.map_err(|error| error.message);
+    drop(inside.send(Inside::ModelsListed(models)).await);
 }
 
 /// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
@@ -119,8 +135,10 @@ pub(super) async fn carry(
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
-    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    let mut outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    outcome.scrub(&secrets);
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
@@ -162,6 +180,7 @@ pub(super) async fn inquire(
     what: Inquiry,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
     let asked = async {
         let (reply, answer) = oneshot::channel();
@@ -169,10 +188,11 @@ pub(super) async fn inquire(
         commands?.send(command).await.ok()?;
         answer.await.ok()
     };
-    let answer = asked.await.unwrap_or_else(|| {
+    let mut answer = asked.await.unwrap_or_else(|| {
         let message = "The server has no connection now; reconnect it.".to_owned();
         Err(InquiryFault { kind: InquiryFaultKind::Unavailable, message })
     });
+    answer.scrub(&secrets);
     drop(inside.send(Inside::Inquired { inquiry, answer }).await);
 }
 
