@@ -78,7 +78,7 @@ fn every_key_of_the_dialect_is_understood_without_a_warning() {
     assert_eq!(mcp.servers[1].protocol, Protocol::V20251125);
     assert_eq!(loaded.config.keys["approve"], "y");
     assert_eq!(loaded.origins.line("mcp", "callTimeout"), Some(13));
-    assert_eq!(loaded.origins.line("server github", "permissions"), Some(22));
+    assert_eq!(loaded.origins.line("server github", "permissions"), Some(23));
 }
 
 #[test]
