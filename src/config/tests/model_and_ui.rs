@@ -73,12 +73,12 @@ fn every_key_of_the_dialect_is_understood_without_a_warning() {
     assert_eq!((mcp.pins, mcp.permissions), (PinMode::Block, Mode::Ask));
     assert_eq!(mcp.tool_search, ToolSearchMode::On);
     assert_eq!(mcp.ca_file.as_deref(), Some(Path::new("/home/u/ca.pem")));
-    assert_eq!(mcp.servers[0].line, Some(19));
+    assert_eq!(mcp.servers[0].line, Some(20));
     assert_eq!(mcp.servers[0].rules.len(), 3);
     assert_eq!(mcp.servers[1].protocol, Protocol::V20251125);
     assert_eq!(loaded.config.keys["approve"], "y");
     assert_eq!(loaded.origins.line("mcp", "callTimeout"), Some(13));
-    assert_eq!(loaded.origins.line("server github", "permissions"), Some(22));
+    assert_eq!(loaded.origins.line("server github", "permissions"), Some(23));
 }
 
 #[test]
