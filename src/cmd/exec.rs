@@ -52,7 +52,7 @@ pub async fn run(common: &Common, options: &cli::Exec) -> Result<Exit, Stop> {
         let told = tokio::select! {
             () = program.settle(None) => {
                 let run = Run { program: &mut program, stops: &mut stops, teller };
-                run.turn(prompt, needed.as_ref(), &launch).await
+                run.turn(prompt, needed.as_ref()).await
             }
             exit = stops.next() => Ok(exit),
         };
@@ -88,15 +88,9 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// Sends the message and tells what happens until the turn has ended.
-    async fn turn(
-        mut self,
-        text: String,
-        needed: Option<&ServerName>,
-        launch: &Launch,
-    ) -> Result<Exit, Stop> {
+    async fn turn(mut self, text: String, needed: Option<&ServerName>) -> Result<Exit, Stop> {
         let catalog = &self.program.catalog;
-        let idle = rules::idle(&launch.setup.extra_rules, catalog);
-        say(&self.teller.opening(catalog, &idle, self.program.session.as_deref()))?;
+        say(&self.teller.opening(catalog, self.program.session.as_deref()))?;
         let needed = needed.and_then(|name| catalog.server(name));
         if let Some(server) = needed.filter(|server| !server.state.usable()) {
             let stands = output::stands(server);

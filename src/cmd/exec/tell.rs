@@ -83,12 +83,7 @@ impl Teller {
     }
 
     /// What is said before the turn: servers that cannot be used, and warnings.
-    pub(super) fn opening(
-        &mut self,
-        catalog: &Catalog,
-        own: &[Warning],
-        session: Option<&str>,
-    ) -> Said {
+    pub(super) fn opening(&mut self, catalog: &Catalog, session: Option<&str>) -> Said {
         // With nothing to wait for it is told only afterwards.
         self.session = session.map(str::to_owned).or_else(|| self.session.take());
         let mut said = Said::default();
@@ -101,7 +96,7 @@ impl Teller {
                 said.err.extend([format!("warning: {}\n", text::line(&stands))]);
             }
         }
-        for warning in catalog.all_warnings().chain(own) {
+        for warning in catalog.all_warnings() {
             self.warn(warning, &mut said);
         }
         said
