@@ -89,6 +89,7 @@ impl Agent {
         for (whole, _) in kept.into_iter().rev() {
             self.kept.keep(whole);
         }
+        self.learn_past(&past);
         self.conversation.resume(past.messages);
         self.conversation.change(&self.catalog, &self.config.system);
         if cut {

@@ -145,6 +145,7 @@ mod tests {
             ],
             read_only: Some(true),
             destructive: Some(false),
+            from: vec![Pattern("a".to_owned()), Pattern("b*".to_owned())],
             permissions: Mode::Auto,
             max_calls: Some(Rate { calls: 5, per: Duration::from_secs(60) }),
             pin: Some("ab12".to_owned()),

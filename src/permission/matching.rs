@@ -60,8 +60,16 @@ impl Applied<'_> {
         })
     }
 
-    /// How it fits a call.
+    /// How it fits a call. A rule about data of other servers is none about the call alone.
     pub(super) fn fit(&self, tool: &Tool, arguments: &Map<String, Value>) -> Fit {
+        if !self.rule.from.is_empty() {
+            return Fit::No;
+        }
+        self.fit_apart_from_source(tool, arguments)
+    }
+
+    /// The same for a rule about data of other servers, whichever those are.
+    pub(super) fn fit_apart_from_source(&self, tool: &Tool, arguments: &Map<String, Value>) -> Fit {
         let rule = self.rule;
         let written = self.servers.is_none_or(|all| all.matches(tool.id.server.as_str()))
             && rule.tool.matches(tool.id.tool.as_str());

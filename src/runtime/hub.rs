@@ -4,6 +4,7 @@
 //! made a little later, so that many servers reporting at once cost one snapshot.
 
 mod link;
+mod lookalike;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,6 +27,7 @@ use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::{Board, Pins};
+use crate::redact::Secrets;
 use crate::telemetry::Peer;
 
 /// How long changes are gathered before a snapshot is made.
@@ -71,6 +73,7 @@ impl Hub {
         setup: &Setup,
         warnings: Vec<Warning>,
         ca: Option<&Arc<[u8]>>,
+        secrets: &Secrets,
         events: mpsc::Sender<Heard>,
         tasks: Tasks,
     ) -> Self {
@@ -94,7 +97,15 @@ impl Hub {
             link.url.clone_from(&refused.url);
             link
         });
-        let links = configured.chain(refused).collect();
+        let mut links: Vec<Link> = configured.chain(refused).collect();
+        for link in &mut links {
+            link.secrets = secrets.clone();
+        }
+        for (name, warning) in lookalike::warnings(&mcp.servers) {
+            links.iter_mut().filter(|link| link.name == name).for_each(|link| {
+                link.warn(warning.clone());
+            });
+        }
         Self {
             links,
             warnings,

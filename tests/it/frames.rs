@@ -179,6 +179,7 @@ fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
         host: "api.githubcopilot.com:443".to_owned(),
         why: "mode `ask` of server github (config.yaml:14)".to_owned(),
         grounds: Grounds::default(),
+        carried: Vec::new(),
     })
 }
 

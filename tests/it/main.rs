@@ -9,9 +9,11 @@
 )]
 
 mod agent_flow;
+mod audit;
 mod breaches;
 mod cases;
 mod check;
+mod cleaning;
 mod commands;
 mod era_legacy;
 mod era_memory;
@@ -19,6 +21,7 @@ mod era_modern;
 mod era_states;
 mod era_streams;
 mod exec;
+mod exfiltration;
 mod frames;
 mod inquiries;
 mod layers;
@@ -30,6 +33,7 @@ mod pty;
 mod questions;
 mod rough_server;
 mod sdk_server;
+mod secrets;
 mod sse_differential;
 mod support;
 mod tasks;
