@@ -56,8 +56,8 @@ pub(super) fn results(lines: &[Line]) -> Vec<PastResult> {
     for line in lines {
         match &line.event {
             SessionEvent::Call { call, outcome, told, .. } => found.push(PastResult {
-                tool: call.tool.clone(),
                 call: call.id,
+                tool: call.tool.clone(),
                 outcome: Arc::clone(outcome),
                 told: told.as_ref().map(|told| Arc::clone(&told.text)),
             }),
@@ -118,7 +118,9 @@ impl<'a> Mending<'a> {
                 return;
             }
             // A call that the user makes meanwhile says nothing of the round.
-            SessionEvent::Call { .. } | SessionEvent::Granted { .. } => {}
+            SessionEvent::Call { .. }
+            | SessionEvent::Granted { .. }
+            | SessionEvent::ModelChanged { .. } => {}
             SessionEvent::Message { .. }
             | SessionEvent::TurnEnded { .. }
             | SessionEvent::Resumed => {
