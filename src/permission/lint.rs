@@ -117,6 +117,8 @@ fn blind(rule: &Rule, listing: &Listing) -> Vec<Oddity> {
 fn shadows(earlier: &Rule, later: &Rule) -> bool {
     // A denial decides wherever it stands, and a denial before it decides the same.
     later.permissions != Mode::Deny
+        // One about data of other servers is none about the call alone.
+        && later.from.is_empty()
         && earlier.permissions != Mode::Deny
         && covers(earlier, later)
         // Doubt about what loosens is not doubt about what tightens.
@@ -137,6 +139,7 @@ fn covers(wide: &Rule, narrow: &Rule) -> bool {
     };
     // A star of the narrow pattern is a character that only a star of the wide one takes.
     wide.tool.matches(&narrow.tool.0)
+        && wide.from.is_empty()
         && pins
         && claims(wide.read_only, narrow.read_only)
         && claims(wide.destructive, narrow.destructive)

@@ -101,7 +101,7 @@ fn nothing_that_permits_is_kept_by_model_name() {
 
 /// The operations of a face, and whether they can lead to a call. Every one that can is tried below;
 /// one that is not here yet has to be thought about first.
-const OPERATIONS: [(&str, bool); 14] = [
+const OPERATIONS: [(&str, bool); 17] = [
     ("Submit", true),
     ("Answer", true),
     ("Decide", true),
@@ -115,6 +115,9 @@ const OPERATIONS: [(&str, bool); 14] = [
     ("Inquire", false),
     ("NewSession", false),
     ("TakeBack", false),
+    ("ListSessions", false),
+    ("Resume", false),
+    ("Fork", false),
     ("Quit", false),
 ];
 
