@@ -214,7 +214,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_a_client_is_not_sent() {
-        let outcome = outcome_of(None, &call(), None, CancellationToken::new()).await;
+        let outcome = outcome_of(None, &call(), None, None, CancellationToken::new()).await;
         assert_eq!(outcome.word(), "not sent");
     }
 
@@ -224,7 +224,7 @@ mod tests {
         commands.send(Command::Connect).await.unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let outcome = outcome_of(Some(commands), &call(), None, cancel).await;
+        let outcome = outcome_of(Some(commands), &call(), None, None, cancel).await;
         assert_eq!(outcome, Outcome::Cancelled { sent: false });
     }
 
@@ -233,7 +233,7 @@ mod tests {
         let (commands, mut queue) = mpsc::channel(1);
         let taking = async { drop(queue.recv().await) };
         let call = call();
-        let carrying = outcome_of(Some(commands), &call, None, CancellationToken::new());
+        let carrying = outcome_of(Some(commands), &call, None, None, CancellationToken::new());
         let (outcome, ()) = tokio::join!(carrying, taking);
         assert_eq!(outcome.word(), "unknown");
     }

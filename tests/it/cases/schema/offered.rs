@@ -9,7 +9,7 @@ use mini_me_tui::domain::{
     Catalog, Era, Message, Mode, RequestedCall, Server, ServerState, ToolId,
 };
 use mini_me_tui::mcp::model::tool::ToolList;
-use mini_me_tui::pin::Pins;
+use mini_me_tui::pin::Board;
 use mini_me_tui::provider::openai::Omit;
 use mini_me_tui::provider::{Decoder, ModelEvent, anthropic, openai};
 use mini_me_tui::runtime::assemble::{self, Input, Listed};
@@ -79,7 +79,7 @@ impl Offered {
             })
             .collect();
         let policy = assemble::policy(&mcp, &[], &[]);
-        let assembled = assemble::assemble(&inputs, &policy, &Pins::default());
+        let assembled = assemble::assemble(&inputs, &policy, &Board::default());
         let servers = configs.iter().zip(assembled).map(|(config, made)| Server {
             name: config.name.clone(),
             url: config.url.to_string(),
