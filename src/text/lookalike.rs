@@ -85,9 +85,10 @@ pub fn poses_as<'k>(host: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
 }
 
 /// The Latin letters, and what is mistaken for each.
-const TWINS: [(char, &str); 25] = [
+const TWINS: [(char, &str); 26] = [
     ('o', "0ОоΟοσՕօ০０Ｏｏ"),
-    ('l', "1Ii|!ІіӀӏΙιıǀⅼⅠ１ＩｌｉЇїוןا"),
+    ('i', "ІіΙιıｉЇїìíîïī"),
+    ('l', "1I|!ӀӏǀⅼⅠ１Ｉｌוןا"),
     ('a', "АаΑαａＡɑàáâãäåāăą"),
     ('b', "ВΒЬьＢｂᏏ"),
     ('c', "СсϲϹｃＣçćčⅽ"),
