@@ -142,14 +142,15 @@ impl App {
                     // The terminal is gone: as after a hang-up.
                     Some(Err(_)) | None => self.leaving = Some(Leaving::Quit),
                 },
+                // Below the keys: that time has passed means that no key waits to be read.
+                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {
+                    self.take(Msg::Tick { now: Instant::now() })?;
+                }
                 room = ops.reserve(), if !self.outbox.is_empty() => self.send(room.ok()),
                 notice = notices.recv(), if open => match notice {
                     Some(notice) => self.notices(notice, notices)?,
                     None => open = self.runtime_gone(),
                 },
-                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {
-                    self.take(Msg::Tick { now: Instant::now() })?;
-                }
             }
         }
         Ok(())

@@ -33,6 +33,8 @@ pub enum Msg {
     Edited {
         /// The text.
         text: Option<String>,
+        /// When.
+        at: Instant,
     },
     /// Something the face did, or could not do: one line for the user.
     Said {
@@ -41,7 +43,7 @@ pub enum Msg {
         /// When.
         at: Instant,
     },
-    /// Time passed: see [`crate::ui::UiState::next_wake`].
+    /// Time passed, and no key waits to be read: see [`crate::ui::UiState::next_wake`].
     Tick {
         /// The time now.
         now: Instant,

@@ -1,7 +1,10 @@
 //! The decision box: everything about the call, scrollable, and what can be answered.
 //!
 //! Rows are laid out once per (box, width), so that megabytes of arguments scroll at the price of
-//! the rows that can be seen.
+//! the rows that can be seen: a frame copies those and no others.
+
+mod arguments;
+mod edited;
 
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
@@ -9,16 +12,19 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
-use super::{Look, elicit, facts, framed, hints, strict, tool, wrapped};
+use super::{Look, elicit, facts, framed, hints, tool, wrapped};
 use crate::domain::{Approval, Catalog, Question, QuestionKind};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
-use crate::ui::state::approval::{Choice, Mode, Pending};
+use crate::ui::state::approval::sheet::Sheet;
+use crate::ui::state::approval::{Choice, Laid, Mode, Pending};
 use crate::ui::state::{Focus, UiState};
 
 /// Rows below the text: the choices.
 const FOOT: u16 = 2;
+/// Rows of what is wrong with changed arguments, at most.
+const FAULT_ROWS: usize = 4;
 /// Columns of the names of facts.
 const NAMES: usize = 7;
 
@@ -31,7 +37,7 @@ pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
         return elicit::rows(state, &asked, width.saturating_sub(4), look).saturating_add(2);
     }
     lay(state, width.saturating_sub(4), look);
-    let text = u16::try_from(state.decisions.laid.rows.len()).unwrap_or(u16::MAX);
+    let text = u16::try_from(state.decisions.laid.count).unwrap_or(u16::MAX);
     let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
     let foot = foot_rows(state, width.saturating_sub(4), look);
     text.saturating_add(foot + 2).saturating_add(editing)
@@ -39,27 +45,56 @@ pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
 
 /// Rows below the text: the choices, or the whole rule that is about to be written.
 fn foot_rows(state: &UiState, columns: u16, look: Look<'_>) -> u16 {
-    if !matches!(state.decisions.mode, Mode::ConfirmAlways) {
-        return FOOT;
-    }
-    let rows = confirm(state, usize::from(columns), look).len();
+    let columns = usize::from(columns);
+    let rows = match &state.decisions.mode {
+        Mode::ConfirmAlways => confirm(state, columns, look).len(),
+        Mode::Edit(_, Some(fault)) => fault_rows(fault, columns, look).len() + 1,
+        _ => 0,
+    };
     u16::try_from(rows).unwrap_or(u16::MAX / 2).max(FOOT)
+}
+
+/// What is wrong with changed arguments.
+fn fault_rows(fault: &str, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut rows = wrapped(text::line(fault).as_str(), columns, look.theme.danger);
+    rows.truncate(FAULT_ROWS);
+    rows
 }
 
 fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
     let decisions = &mut state.decisions;
-    let Some(current) = decisions.current() else { return };
+    let Some(current) = decisions.current().cloned() else { return };
     let key = Some((current.id(), decisions.revision, state.catalog.revision, columns));
     if decisions.laid.key == key {
         return;
     }
     let columns = usize::from(columns.max(1));
-    decisions.laid.rows = match current {
-        Pending::Approval(approval) => call(approval, &state.catalog, columns, look),
+    let of = Some((current.id(), decisions.revision));
+    if decisions.laid.call != of {
+        decisions.laid = Laid { call: of, ..Laid::default() };
+        if let Pending::Approval(approval) = &current {
+            decisions.laid.arguments = Sheet::of(&approval.call.arguments);
+            decisions.laid.suspicion = suspicions(approval);
+        }
+    }
+    decisions.laid.head = match &current {
+        Pending::Approval(approval) => {
+            decisions.laid.arguments.fit(columns);
+            let proposed = decisions.proposed(approval.call.id);
+            let mut rows = facts_of(approval, columns, look);
+            let gone = gone(approval, &state.catalog);
+            for warning in gone.iter().chain(&decisions.laid.suspicion) {
+                rows.extend(wrapped(&format!("⚠ {warning}"), columns, look.theme.danger));
+            }
+            if let Some(proposed) = proposed {
+                rows.extend(edited::rows(proposed, &approval.call.arguments, columns, look));
+            }
+            rows
+        }
         Pending::Question(question) => wrapped(&asks(question), columns, look.theme.text),
         Pending::Elicitation(_) => Vec::new(),
     };
-    decisions.laid.count = decisions.laid.rows.len();
+    decisions.laid.count = decisions.laid.head.len() + decisions.laid.arguments.len();
     decisions.laid.key = key;
 }
 
@@ -101,12 +136,8 @@ fn asks(question: &Question) -> String {
     }
 }
 
-fn call(
-    approval: &Approval,
-    catalog: &Catalog,
-    columns: usize,
-    look: Look<'_>,
-) -> Vec<Line<'static>> {
+/// Everything about the call but its arguments.
+fn facts_of(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let strict = |raw: &str| text::strict_line(raw).into_string();
     let known = &approval.tool;
@@ -120,27 +151,25 @@ fn call(
     rows.extend(facts("tool", vec![name, model], (NAMES, columns), look));
     let claims = tool::claims(known.definition.annotations, theme);
     rows.extend(facts("claims", claims, (NAMES, columns), look));
-    rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
+    let pin = tool::pin(known.pin_state, theme);
     let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
-    for change in changes {
-        rows.extend(facts("", vec![change], (NAMES, columns), look));
-    }
-    let why = text::strict_line(&approval.why).into_string();
-    rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
-    for warning in gone(approval, catalog).into_iter().chain(suspicions(approval)) {
-        rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
-    }
-    rows.extend(arguments(approval, columns, look));
+    rows.extend(list("pin", std::iter::once(pin).chain(changes), columns, look));
+    let why = std::iter::once(Span::styled(strict(&approval.why), theme.text));
+    rows.extend(list("why", why, columns, look));
     rows
 }
 
-fn arguments(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let theme = look.theme;
-    if approval.call.arguments.is_empty() {
-        return vec![Line::styled("no arguments", theme.muted)];
-    }
-    let raw = serde_json::to_string_pretty(&*approval.call.arguments).unwrap_or_default();
-    strict::rows(&raw, columns, theme.text, theme)
+/// A name and what there is to say about it, one below the other.
+fn list(
+    name: &str,
+    values: impl Iterator<Item = Span<'static>>,
+    columns: usize,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    let rows = values.enumerate().flat_map(|(at, value)| {
+        facts(if at == 0 { name } else { "" }, vec![value], (NAMES, columns), look)
+    });
+    rows.collect()
 }
 
 /// What cannot be seen or looks like something else, in the arguments or in the names.
@@ -152,7 +181,7 @@ fn suspicions(approval: &Approval) -> Option<String> {
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
-    let armed = state.asking() && state.decisions.arming.armed(look.now);
+    let armed = state.asking() && state.decisions.arming.armed();
     Clear.render(area, frame.buffer_mut());
     let inner = layout::inside(area);
     if let Some(asked) = state.decisions.elicitation().cloned() {
@@ -181,8 +210,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
         }
         Mode::Choose | Mode::ConfirmAlways | Mode::Note(_) | Mode::Fill(_) => {
             let decisions = &state.decisions;
-            let rows = decisions.laid.rows.iter().skip(decisions.scroll).take(decisions.page);
-            frame.render_widget(Paragraph::new(rows.cloned().collect::<Vec<_>>()), text);
+            let shown = decisions.scroll..decisions.scroll + decisions.page;
+            frame.render_widget(
+                Paragraph::new(arguments::shown(&decisions.laid, shown, look)),
+                text,
+            );
         }
     }
     foot_of(frame, below, state, armed, look);
@@ -239,15 +271,17 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
             return;
         }
         Mode::Edit(_, fault) => {
-            let fault = fault.as_ref().map(|fault| text::cut(text::line(fault).as_str(), columns));
+            let mut rows = match fault {
+                Some(fault) => fault_rows(fault, columns, look),
+                None => vec![Line::default()],
+            };
             let keys = [
                 (key(Action::Apply), "use these, then asked again"),
                 (key(Action::Discard), "back"),
+                (key(Action::EditOutside), "in your editor"),
             ];
-            vec![
-                Line::styled(fault.unwrap_or_default(), theme.danger),
-                hints(&keys, columns, theme),
-            ]
+            rows.push(hints(&keys, columns, theme));
+            rows
         }
         Mode::ConfirmAlways => confirm(state, columns, look),
         Mode::Choose | Mode::Fill(_) => choices(state, columns, armed, look),
