@@ -18,11 +18,11 @@ use tokio::sync::mpsc;
 
 use crate::bridge::{NOTICES, Notice, Op};
 use crate::runtime::Handle;
-use crate::terminal::Guard;
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
 use crate::terminal::signals::{Caught, INTERRUPT, Signals};
-use crate::ui::{Intent, Msg, Ui, UiOptions};
+use crate::terminal::{Guard, linked};
+use crate::ui::{Intent, Msg, Ui, UiOptions, link};
 
 pub use welcome::welcome;
 
@@ -49,7 +49,8 @@ pub async fn run(
 ) -> color_eyre::Result<Outcome> {
     // Before the terminal is taken: a signal in between would leave it as it is then.
     let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
-    let guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
+    let links = linked::known(|name| std::env::var(name).ok()).then_some(link::target as _);
+    let guard = Guard::enter(options.mouse, links).wrap_err("cannot take the terminal")?;
     let ui = Ui::new(options, handle.catalog);
     let mut app = App {
         guard,

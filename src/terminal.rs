@@ -5,6 +5,7 @@
 
 pub mod frame;
 pub mod input;
+pub mod linked;
 pub mod out;
 pub mod signals;
 
@@ -20,13 +21,14 @@ use crossterm::event::{
 };
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
-    LeaveAlternateScreen, SetTitle,
+    LeaveAlternateScreen,
 };
+use crossterm::style::Print;
 use crossterm::{cursor, execute, queue};
-use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
 use crate::text;
+use linked::{Linked, Targets};
 
 /// Whether the screen is ours now.
 static OURS: AtomicBool = AtomicBool::new(false);
@@ -42,13 +44,15 @@ type Out = io::BufWriter<io::Stdout>;
 /// The terminal, as long as the screen is ours.
 #[derive(Debug)]
 pub struct Guard {
-    terminal: Terminal<CrosstermBackend<Out>>,
+    terminal: Terminal<Linked<Out>>,
     mouse: bool,
+    links: Option<Targets>,
 }
 
 impl Guard {
-    /// Takes the screen. Fails, with what to do, when standard output is no terminal.
-    pub fn enter(mouse: bool) -> io::Result<Self> {
+    /// Takes the screen. Fails, with what to do, when standard output is no terminal. `links` says
+    /// what cells lead to, where the terminal shows links.
+    pub fn enter(mouse: bool, links: Option<Targets>) -> io::Result<Self> {
         if !io::stdout().is_terminal() {
             return Err(io::Error::other(
                 "standard output is not a terminal: use `mini-me-tui exec` for pipes and files",
@@ -58,8 +62,8 @@ impl Guard {
             Some(std::thread::current().id());
         HOOK.call_once(install_hook);
         modes(mouse)?;
-        match fresh() {
-            Ok(terminal) => Ok(Self { terminal, mouse }),
+        match fresh(links) {
+            Ok(terminal) => Ok(Self { terminal, mouse, links }),
             Err(error) => {
                 leave();
                 Err(error)
@@ -78,7 +82,7 @@ impl Guard {
     /// Forgets what is on the screen: the next frame is drawn whole.
     pub fn redraw(&mut self) -> io::Result<()> {
         // The library's own way asks the terminal for its cursor, and waits for the answer.
-        self.terminal = fresh()?;
+        self.terminal = fresh(self.links)?;
         queue!(self.terminal.backend_mut(), Clear(ClearType::All))
     }
 
@@ -92,7 +96,7 @@ impl Guard {
     /// Sets the title of the window. Cleaned here.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         let title = text::cut(text::strict_line(title).as_str(), 80);
-        execute!(self.terminal.backend_mut(), SetTitle(title))
+        self.write(&out::title(&title))
     }
 
     /// Writes bytes that are a whole control sequence, such as those of [`out`].
@@ -121,9 +125,9 @@ impl Drop for Guard {
 }
 
 /// A terminal that remembers nothing of what is on the screen.
-fn fresh() -> io::Result<Terminal<CrosstermBackend<Out>>> {
+fn fresh(links: Option<Targets>) -> io::Result<Terminal<Linked<Out>>> {
     let out = io::BufWriter::with_capacity(BUFFER, io::stdout());
-    Terminal::new(CrosstermBackend::new(out))
+    Terminal::new(Linked::new(out, links))
 }
 
 /// Sets every mode the screen needs.
@@ -171,14 +175,14 @@ pub fn leave() {
     if !OURS.swap(false, Ordering::SeqCst) {
         return;
     }
-    let mut out = io::stdout();
+    let mut stdout = io::stdout();
     let quiet = |done: io::Result<()>| drop(done);
-    quiet(execute!(out, EndSynchronizedUpdate, DisableMouseCapture));
+    quiet(execute!(stdout, EndSynchronizedUpdate, DisableMouseCapture));
     if keyboard_flags_are_harmless() {
-        quiet(execute!(out, PopKeyboardEnhancementFlags));
+        quiet(execute!(stdout, PopKeyboardEnhancementFlags));
     }
-    quiet(execute!(out, DisableFocusChange, DisableBracketedPaste, SetTitle("")));
-    quiet(execute!(out, LeaveAlternateScreen, cursor::Show));
+    quiet(execute!(stdout, DisableFocusChange, DisableBracketedPaste, Print(out::title(""))));
+    quiet(execute!(stdout, LeaveAlternateScreen, cursor::Show));
     quiet(crossterm::terminal::disable_raw_mode());
 }
 

@@ -3,4 +3,8 @@
 pub(crate) mod client;
 pub(crate) mod fake;
 pub(crate) mod model;
+#[cfg(unix)]
+pub(crate) mod pty;
 pub(crate) mod server;
+#[cfg(unix)]
+pub(crate) mod stage;
