@@ -145,6 +145,9 @@ impl App {
                 },
                 // Below the keys: that time has passed means that no key waits to be read.
                 () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {
+                    if let Some(at) = self.input.touched() {
+                        drop(self.ui.update(Msg::Touched { at }));
+                    }
                     self.take(Msg::Tick { now: Instant::now() })?;
                 }
                 room = ops.reserve(), if !self.outbox.is_empty() => self.send(room.ok()),

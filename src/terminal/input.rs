@@ -7,6 +7,7 @@
 use std::future::poll_fn;
 use std::io::{self, IsTerminal};
 use std::task::{Context, Poll};
+use std::time::Instant;
 
 use crossterm::event::{Event, EventStream};
 use futures_util::StreamExt;
@@ -50,6 +51,12 @@ impl Input {
         }
     }
 
+    /// When something came from the terminal last, whether it was read already or not; not always
+    /// known.
+    pub fn touched(&self) -> Option<Instant> {
+        self.watch.touched
+    }
+
     /// The event after the one handed out last, where it is here already. Never waits.
     pub async fn ahead(&mut self) -> Option<&Event> {
         if self.ahead.is_none()
@@ -76,15 +83,20 @@ fn ask(stream: &mut EventStream, context: &mut Context<'_>) -> Poll<Option<io::R
 struct Watch {
     #[cfg(unix)]
     input: Option<tokio::io::unix::AsyncFd<io::Stdin>>,
+    touched: Option<Instant>,
 }
 
 impl Watch {
     /// Where the system cannot watch the terminal there is still the signal.
     #[cfg(unix)]
-    #[expect(deprecated, reason = "unsound for what may be closed meanwhile: standard input is not")]
+    #[expect(
+        deprecated,
+        reason = "unsound for what may be closed meanwhile: standard input is not"
+    )]
     fn begin() -> Self {
         let interest = tokio::io::Interest::READABLE;
-        Self { input: tokio::io::unix::AsyncFd::with_interest(io::stdin(), interest).ok() }
+        let input = tokio::io::unix::AsyncFd::with_interest(io::stdin(), interest).ok();
+        Self { input, touched: None }
     }
 
     #[cfg(not(unix))]
@@ -94,7 +106,7 @@ impl Watch {
 
     /// Ready once the terminal is gone. Cancel-safe.
     #[cfg(unix)]
-    async fn gone(&self) {
+    async fn gone(&mut self) {
         if let Some(input) = &self.input {
             while let Ok(mut ready) = input.readable().await {
                 if ready.ready().is_read_closed() {
@@ -102,13 +114,14 @@ impl Watch {
                 }
                 // Keys: they are for the stream.
                 ready.clear_ready();
+                self.touched = Some(Instant::now());
             }
         }
         std::future::pending().await
     }
 
     #[cfg(not(unix))]
-    async fn gone(&self) {
+    async fn gone(&mut self) {
         std::future::pending().await
     }
 }

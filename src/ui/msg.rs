@@ -22,6 +22,12 @@ pub enum Msg {
         /// When.
         at: Instant,
     },
+    /// Something came from the terminal that may be a key, and may not have been read yet. Told
+    /// before a [`Msg::Tick`].
+    Touched {
+        /// When.
+        at: Instant,
+    },
     /// The runtime says something.
     Notice {
         /// What.

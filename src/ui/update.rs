@@ -54,6 +54,10 @@ pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
             state.say(crate::text::line(&text).into_string(), at);
             Vec::new()
         }
+        Msg::Touched { at } => {
+            state.decisions.arming.touched(at);
+            Vec::new()
+        }
         Msg::Tick { now } => {
             state.tick(now);
             state.decisions.arming.tick(now);

@@ -8,6 +8,8 @@ mod config;
 mod http_script;
 mod llm;
 mod sse_decode;
+#[cfg(unix)]
+mod tui;
 
 /// Where the cases are: `$MINI_ME_CASES`, else those of this repository.
 pub(crate) fn root() -> PathBuf {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::support::pty::{PATIENCE, Tty};
 
 fn demo() -> Tty {
-    let mut tty = Tty::start(&["--demo"], (100, 30));
+    let tty = Tty::start(&["--demo"], (100, 30));
     tty.until_text("Ask something");
     tty
 }
@@ -39,7 +39,7 @@ fn signals_end_it_with_their_code_and_the_terminal_is_as_it_was() {
 
 #[test]
 fn ctrl_z_gives_the_terminal_back_and_continuing_draws_it_whole() {
-    let mut tty = demo();
+    let tty = demo();
     tty.types("\u{1a}");
     tty.restored();
     // It may not have stopped yet when the first one comes.
@@ -56,7 +56,7 @@ fn ctrl_z_gives_the_terminal_back_and_continuing_draws_it_whole() {
 
 #[test]
 fn a_small_terminal_is_told_so_and_growing_it_draws_again() {
-    let mut tty = demo();
+    let tty = demo();
     for (rows, cols) in [(5, 20), (30, 100)] {
         tty.resize(cols, rows);
         let wanted = if rows < 12 { "needs 40" } else { "Ask something" };
@@ -66,7 +66,7 @@ fn a_small_terminal_is_told_so_and_growing_it_draws_again() {
 
 #[test]
 fn pasted_lines_are_one_draft_and_press_nothing() {
-    let mut tty = demo();
+    let tty = demo();
     tty.types("\u{1b}[200~first\r\n\r\nthird\r\n\u{1b}[201~");
     tty.until_text("third");
     assert!(tty.contents().contains("first"));
@@ -75,7 +75,7 @@ fn pasted_lines_are_one_draft_and_press_nothing() {
 
 #[test]
 fn a_call_waits_for_its_answer_and_runs_after_it() {
-    let mut tty = demo();
+    let tty = demo();
     tty.until_text("● tracker");
     tty.types("Look at task #42 and explain it\r");
     tty.until_text("Allow this call?");
@@ -93,7 +93,7 @@ fn a_call_waits_for_its_answer_and_runs_after_it() {
 
 #[test]
 fn a_tool_is_called_by_its_form_and_asked_about() {
-    let mut tty = demo();
+    let tty = demo();
     tty.until_text("● tracker");
     tty.types("\u{1b}[Zget_task");
     tty.until_text("filter: get_task");

@@ -58,6 +58,13 @@ impl Arming {
         self.quiet |= self.arms_at().is_some_and(|at| at <= now);
     }
 
+    /// Something came from the terminal that may be a key, and may not have been read yet.
+    pub fn touched(&mut self, at: Instant) {
+        if !self.armed() {
+            self.last_key = Some(self.last_key.map_or(at, |last| last.max(at)));
+        }
+    }
+
     /// A key was pressed. Returns whether it belongs to the box.
     pub fn key(&mut self, now: Instant) -> bool {
         self.latched = self.armed();

@@ -135,7 +135,6 @@ pub(super) fn copy(state: &mut UiState, now: Instant) -> Vec<Intent> {
         state.say("nothing to copy yet", now);
         return Vec::new();
     };
-    let text = crate::text::block(&text).into_string();
     state.say(format!("copied {} characters", text.chars().count()), now);
     vec![Intent::Copy { text }]
 }

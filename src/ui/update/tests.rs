@@ -6,6 +6,7 @@ mod draft;
 mod elicitation;
 mod random;
 mod screen;
+mod type_ahead;
 
 use super::*;
 use crate::bridge::{Notice, Op};

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
@@ -18,9 +18,9 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 struct Output {
     parser: vt100::Parser,
     bytes: Vec<u8>,
-    /// When something came last.
-    at: Instant,
     closed: bool,
+    /// Nobody looks any more: the terminal is to be closed.
+    given_up: bool,
 }
 
 type Shown = Arc<(Mutex<Output>, Condvar)>;
@@ -51,18 +51,19 @@ impl<'a> Start<'a> {
 /// The program on a terminal.
 pub(crate) struct Tty {
     master: Option<Box<dyn MasterPty + Send>>,
-    keys: Option<Box<dyn Write + Send>>,
+    keys: Mutex<Option<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
     shown: Shown,
-    _home: Option<TempDir>,
+    home: Option<TempDir>,
 }
 
 impl Tty {
     /// Starts the program with a home of its own.
     pub(crate) fn start(arguments: &[&str], size: (u16, u16)) -> Self {
         let home = TempDir::new().unwrap();
-        let tty = Self::run(&Start::new(arguments, size, home.path()));
-        Self { _home: Some(home), ..tty }
+        let mut tty = Self::run(&Start::new(arguments, size, home.path()));
+        tty.home = Some(home);
+        tty
     }
 
     pub(crate) fn run(start: &Start<'_>) -> Self {
@@ -81,17 +82,22 @@ impl Tty {
         }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let output =
-            Output { parser: parser(cols, rows), bytes: Vec::new(), at: Instant::now(), closed: false };
+        let output = Output {
+            parser: parser(cols, rows),
+            bytes: Vec::new(),
+            closed: false,
+            given_up: false,
+        };
         let shown: Shown = Arc::new((Mutex::new(output), Condvar::new()));
         read(pair.master.try_clone_reader().unwrap(), Arc::clone(&shown));
         let keys = pair.master.take_writer().unwrap();
-        Self { master: Some(pair.master), keys: Some(keys), child, shown, _home: None }
+        Self { master: Some(pair.master), keys: Mutex::new(Some(keys)), child, shown, home: None }
     }
 
     /// Presses keys, as the bytes they are.
-    pub(crate) fn types(&mut self, keys: &str) {
-        let to = self.keys.as_mut().unwrap();
+    pub(crate) fn types(&self, keys: &str) {
+        let mut to = self.keys.lock().unwrap();
+        let to = to.as_mut().unwrap();
         to.write_all(keys.as_bytes()).unwrap();
         to.flush().unwrap();
     }
@@ -131,9 +137,8 @@ impl Tty {
     pub(crate) fn settles(&self) {
         let still = Duration::from_millis(350);
         let end = Instant::now() + PATIENCE;
-        let words = || -> String {
-            self.contents().chars().filter(|c| !c.is_ascii_digit()).collect()
-        };
+        let words =
+            || -> String { self.contents().chars().filter(|c| !c.is_ascii_digit()).collect() };
         let (mut before, mut since) = (words(), Instant::now());
         while since.elapsed() < still && Instant::now() < end {
             self.pause();
@@ -142,11 +147,6 @@ impl Tty {
                 (before, since) = (now, Instant::now());
             }
         }
-    }
-
-    /// How long nothing has come.
-    pub(crate) fn silent_for(&self) -> Duration {
-        self.shown.0.lock().unwrap().at.elapsed()
     }
 
     pub(crate) fn signal(&self, name: &str) {
@@ -171,7 +171,7 @@ impl Tty {
     pub(crate) fn blank(&self) {
         let mut output = self.shown.0.lock().unwrap();
         let (rows, cols) = output.parser.screen().size();
-        output.parser = parser(cols, rows);
+        output.parser = vt100::Parser::new(rows, cols, 0);
     }
 
     /// The modes of the line, as `stty -g` has them.
@@ -181,7 +181,10 @@ impl Tty {
 
     /// Closes the terminal, as when its window is closed.
     pub(crate) fn hang_up(&mut self) {
-        self.keys = None;
+        self.shown.0.lock().unwrap().given_up = true;
+        // It makes the program write something, and so the reader look up.
+        self.types("\u{c}");
+        *self.keys.lock().unwrap() = None;
         self.master = None;
     }
 
@@ -191,7 +194,8 @@ impl Tty {
 
     /// Whether it is stopped, and neither runs nor has ended.
     pub(crate) fn is_stopped(&self) -> bool {
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap_or_default();
+        let stat =
+            std::fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap_or_default();
         stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with(['T', 't']))
     }
 
@@ -252,13 +256,17 @@ fn read(mut from: Box<dyn Read + Send>, shown: Shown) {
         let mut buffer = [0; 8192];
         let (output, bell) = &*shown;
         while let Ok(read @ 1..) = from.read(&mut buffer) {
-            let mut output = output.lock().unwrap();
+            let mut output = output.lock().unwrap_or_else(PoisonError::into_inner);
             output.parser.process(&buffer[..read]);
             output.bytes.extend_from_slice(&buffer[..read]);
-            output.at = Instant::now();
             bell.notify_all();
+            if output.given_up {
+                break;
+            }
         }
-        output.lock().unwrap().closed = true;
+        // With this the last handle of this side is closed.
+        drop(from);
+        output.lock().unwrap_or_else(PoisonError::into_inner).closed = true;
         bell.notify_all();
     });
 }

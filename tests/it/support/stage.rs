@@ -60,6 +60,8 @@ pub(crate) struct Stage {
     play: Shared,
     /// Where the answer being said goes.
     says: Option<Sender<Vec<u8>>>,
+    /// Answers that were never finished: nobody listens, but they did not break off by themselves.
+    left: Vec<Sender<Vec<u8>>>,
     calls: usize,
 }
 
@@ -93,7 +95,7 @@ impl Stage {
         whole.as_object_mut().unwrap().extend(config.as_object().unwrap().clone());
         // JSON is YAML.
         std::fs::write(home.path().join("config.yaml"), whole.to_string()).unwrap();
-        Self { home, _fakes: fakes, play, says: None, calls: 0 }
+        Self { home, _fakes: fakes, play, says: None, left: Vec::new(), calls: 0 }
     }
 
     pub(crate) fn home(&self) -> &Path {
@@ -181,7 +183,14 @@ impl Stage {
 
     /// The answer being said is nobody's any more.
     pub(crate) fn is_cancelled(&mut self) {
-        self.says = None;
+        self.left.extend(self.says.take());
+    }
+
+    /// No request to the model is being answered or waits.
+    pub(crate) fn drops_all(&mut self) {
+        self.is_cancelled();
+        self.left.clear();
+        self.play().waiting.clear();
     }
 
     /// The next request to the model gets this.
@@ -202,14 +211,6 @@ impl Stage {
     /// Waits until servers got so many calls.
     pub(crate) fn until_received(&self, count: usize) {
         self.until("the call", |play| (play.calls.len() >= count).then_some(()));
-    }
-
-    /// The latest tools that the model was given: their names.
-    pub(crate) fn tools(&self) -> Vec<String> {
-        let play = self.play();
-        let tools = play.asked.last().and_then(|request| request["tools"].as_array().cloned());
-        let name = |tool: Value| tool["function"]["name"].as_str().unwrap().to_owned();
-        tools.unwrap_or_default().into_iter().map(name).collect()
     }
 
     /// The messages of the user, as the model got them.

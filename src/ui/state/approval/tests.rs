@@ -89,6 +89,20 @@ fn a_key_that_was_pressed_early_and_is_read_late_decides_nothing() {
 }
 
 #[test]
+fn a_key_that_has_come_and_is_not_read_yet_ends_the_quiet() {
+    let start = Instant::now();
+    let mut arming = Arming::default();
+    arming.shown(start);
+    arming.touched(start + ms(550));
+    arming.tick(start + ms(600));
+    assert!(!arming.key(start + ms(620)));
+    // Once it is armed, the wheel and the like change nothing.
+    arming.tick(start + ms(1_220));
+    arming.touched(start + ms(1_230));
+    assert!(arming.key(start + ms(1_240)));
+}
+
+#[test]
 fn time_that_seems_to_go_back_never_arms() {
     let start = Instant::now();
     let mut arming = Arming::default();
