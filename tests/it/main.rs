@@ -13,6 +13,7 @@ mod breaches;
 mod cases;
 mod check;
 mod commands;
+mod dialog;
 mod era_legacy;
 mod era_memory;
 mod era_modern;
