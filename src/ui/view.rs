@@ -52,7 +52,7 @@ pub fn draw(
     let mut want = Want { sidebar: state.options.sidebar_width, panel, ..Want::default() };
     let width = layout::left_width(screen, want);
     want.input_rows = input::rows(state, width);
-    want.dialog_rows = approval::rows(state, width, look);
+    want.dialog_rows = approval::rows(state, (width, screen.height), look);
     let Some(areas) = layout::areas(screen, want) else {
         state.decisions.arming.hidden();
         return too_small(frame, theme);

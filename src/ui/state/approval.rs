@@ -197,8 +197,8 @@ pub enum Choice {
 /// Rows laid out for one box and width.
 #[derive(Debug, Default)]
 pub struct Laid {
-    /// For which box, how often asked, which catalog, and width.
-    pub key: Option<(PendingId, u64, u64, u16)>,
+    /// For which box, how often asked, which catalog, width, and whether rows are scarce.
+    pub key: Option<(PendingId, u64, u64, (u16, bool))>,
     /// For which box, and how often asked, the arguments are.
     pub call: Option<(PendingId, u64)>,
     /// The rows above the arguments; none for a server's question, whose rows change with every

@@ -29,14 +29,16 @@ const FAULT_ROWS: usize = 4;
 const NAMES: usize = 7;
 
 /// Rows that the box would like to have, frame included; 0 when it is not shown.
-pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
+/// `size` is the width of the box and the height of the screen.
+pub(super) fn rows(state: &mut UiState, size: (u16, u16), look: Look<'_>) -> u16 {
+    let (width, height) = size;
     if !state.decisions.visible() {
         return 0;
     }
     if let Some(asked) = state.decisions.elicitation().cloned() {
         return elicit::rows(state, &asked, width.saturating_sub(4), look).saturating_add(2);
     }
-    lay(state, width.saturating_sub(4), look);
+    lay(state, (width.saturating_sub(4), height < layout::TIGHT), look);
     let text = u16::try_from(state.decisions.laid.count).unwrap_or(u16::MAX);
     let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
     let foot = foot_rows(state, width.saturating_sub(4), look);
@@ -61,14 +63,14 @@ fn fault_rows(fault: &str, columns: usize, look: Look<'_>) -> Vec<Line<'static>>
     rows
 }
 
-fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
+fn lay(state: &mut UiState, room: (u16, bool), look: Look<'_>) {
     let decisions = &mut state.decisions;
     let Some(current) = decisions.current().cloned() else { return };
-    let key = Some((current.id(), decisions.revision, state.catalog.revision, columns));
+    let key = Some((current.id(), decisions.revision, state.catalog.revision, room));
     if decisions.laid.key == key {
         return;
     }
-    let columns = usize::from(columns.max(1));
+    let (columns, tight) = (usize::from(room.0.max(1)), room.1);
     let of = Some((current.id(), decisions.revision));
     if decisions.laid.call != of {
         decisions.laid = Laid { call: of, ..Laid::default() };
@@ -81,7 +83,11 @@ fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
         Pending::Approval(approval) => {
             decisions.laid.arguments.fit(columns);
             let proposed = decisions.proposed(approval.call.id);
-            let mut rows = facts_of(approval, columns, look);
+            let mut rows = if tight {
+                facts_in_brief(approval, columns, look)
+            } else {
+                facts_of(approval, columns, look)
+            };
             let gone = gone(approval, &state.catalog);
             for warning in gone.iter().chain(&decisions.laid.suspicion) {
                 rows.extend(wrapped(&format!("⚠ {warning}"), columns, look.theme.danger));
@@ -156,6 +162,26 @@ fn facts_of(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'st
     rows.extend(list("pin", std::iter::once(pin).chain(changes), columns, look));
     let why = std::iter::once(Span::styled(strict(&approval.why), theme.text));
     rows.extend(list("why", why, columns, look));
+    rows
+}
+
+/// The same where rows are scarce: no names of facts, and a star for what the server did not say.
+fn facts_in_brief(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let strict = |raw: &str| text::strict_line(raw).into_string();
+    let known = &approval.tool;
+    let id = Span::styled(strict(&approval.call.tool.to_string()), theme.title);
+    let host = Span::styled(strict(&approval.host), theme.accent);
+    let mut rows = facts("", vec![id, host], (0, columns), look);
+    let mut claims = tool::claims(known.definition.annotations, theme);
+    for claim in &mut claims {
+        claim.content = claim.content.replace(" (not said)", "*").into();
+    }
+    claims.push(tool::pin(known.pin_state, theme));
+    rows.extend(facts("", claims, (0, columns), look));
+    let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
+    let why = std::iter::once(Span::styled(strict(&approval.why), theme.text));
+    rows.extend(changes.chain(why).flat_map(|span| facts("", vec![span], (0, columns), look)));
     rows
 }
 
