@@ -117,11 +117,11 @@ impl Watch {
                 self.touched = Some(Instant::now());
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     #[cfg(not(unix))]
     async fn gone(&mut self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }

@@ -171,9 +171,9 @@ mod tests {
         let mut terminal = Terminal::with_options(backend, options).unwrap();
         let link =
             |text, tag| Span::styled(text, Style::new().underline_color(Color::Indexed(tag)));
-        let line =
+        let row =
             Line::from(vec![Span::raw("a "), link("good", 1), Span::raw(" "), link("bad", 2)]);
-        terminal.draw(|frame| frame.render_widget(line, frame.area())).unwrap();
+        terminal.draw(|frame| frame.render_widget(row, frame.area())).unwrap();
         drop(terminal);
         String::from_utf8(out).unwrap()
     }

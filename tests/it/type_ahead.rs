@@ -57,7 +57,9 @@ fn nothing_typed_pasted_clicked_or_held_lets_a_call_run() {
     };
     std::thread::scope(|scope| {
         let lanes: Vec<_> = (0..LANES).map(|number| scope.spawn(move || lane(number))).collect();
-        lanes.into_iter().for_each(|lane| lane.join().unwrap());
+        for lane in lanes {
+            lane.join().unwrap();
+        }
     });
 }
 
@@ -68,6 +70,14 @@ fn meant(stage: &mut Stage, tty: &Tty) {
     tty.until_text("your answer?");
     tty.types("y");
     stage.until_received(1);
+}
+
+/// Time that goes by between keys.
+fn waits(time: Duration) {
+    let end = Instant::now() + time;
+    while let Some(left) = end.checked_duration_since(Instant::now()) {
+        std::thread::park_timeout(left);
+    }
 }
 
 impl Round<'_> {
@@ -94,7 +104,7 @@ impl Round<'_> {
             }
             let key = ["y", "y", "s", "a", "\r", " ", "h", "yes"][self.dice.below(8)];
             self.presses(key);
-            self.waits(Duration::from_millis(gap));
+            waits(Duration::from_millis(gap));
         }
         self.tty.until_text("Allow this call?");
     }
@@ -116,13 +126,13 @@ impl Round<'_> {
             3 => self.held(" "),
             _ => self.held("\r"),
         }
-        self.waits(Duration::from_millis(100));
+        waits(Duration::from_millis(100));
     }
 
     fn held(&mut self, key: &str) {
         for _ in 0..40 {
             self.tty.types(key);
-            self.waits(Duration::from_millis(15));
+            waits(Duration::from_millis(15));
         }
     }
 
@@ -135,13 +145,6 @@ impl Round<'_> {
         }
         self.tty.types(key);
         self.last = Instant::now();
-    }
-
-    fn waits(&self, time: Duration) {
-        let end = Instant::now() + time;
-        while let Some(left) = end.checked_duration_since(Instant::now()) {
-            std::thread::park_timeout(left);
-        }
     }
 
     /// Cancels everything, until nothing runs and nothing is written.
@@ -161,7 +164,7 @@ impl Round<'_> {
             } else if !shown.contains("cancelling") {
                 self.tty.types("\u{3}");
             }
-            self.waits(Duration::from_millis(60));
+            waits(Duration::from_millis(60));
             self.stage.drops_all();
         }
         self.stage.drops_all();

@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::{Look, elicit, facts, framed, hints, tool, wrapped};
 use crate::domain::{Approval, Catalog, Question, QuestionKind};
+use crate::permission::Rule;
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
@@ -39,10 +40,14 @@ pub(super) fn rows(state: &mut UiState, size: (u16, u16), look: Look<'_>) -> u16
         return elicit::rows(state, &asked, width.saturating_sub(4), look).saturating_add(2);
     }
     lay(state, (width.saturating_sub(4), height < layout::TIGHT), look);
-    let text = u16::try_from(state.decisions.laid.count).unwrap_or(u16::MAX);
-    let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
+    let text = match &state.decisions.mode {
+        // Room to write in, and for what is written.
+        Mode::Edit(area, _) => area.lines().len().saturating_add(4),
+        _ => state.decisions.laid.count,
+    };
+    let text = u16::try_from(text).unwrap_or(u16::MAX);
     let foot = foot_rows(state, width.saturating_sub(4), look);
-    text.saturating_add(foot + 2).saturating_add(editing)
+    text.saturating_add(foot + 2)
 }
 
 /// Rows below the text: the choices, or the whole rule that is about to be written.
@@ -249,10 +254,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
 fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Block<'static> {
     let decisions = &state.decisions;
     let (at, of) = decisions.place();
-    let word = match decisions.current() {
-        Some(Pending::Question(_)) => "Go on?",
-        Some(Pending::Elicitation(_)) => "A server asks you",
-        _ => "Allow this call?",
+    let word = match (decisions.current(), &decisions.mode) {
+        (Some(Pending::Question(_)), _) => "Go on?".to_owned(),
+        (Some(Pending::Elicitation(_)), _) => "A server asks you".to_owned(),
+        (Some(Pending::Approval(approval)), Mode::Edit(..)) => {
+            let tool = text::strict_line(&approval.call.tool.to_string());
+            format!("Change the arguments of {tool}")
+        }
+        _ => "Allow this call?".to_owned(),
     };
     let place = if of > 1 { format!(" {word} · {at} of {of} ") } else { format!(" {word} ") };
     let (border, title) = if armed {
@@ -318,11 +327,8 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
 /// The rule that the second `a` writes.
 fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let Some(approval) = state.decisions.approval() else { return Vec::new() };
-    let id = &approval.call.tool;
-    let pin = approval.tool.pin.get(..12).unwrap_or(&approval.tool.pin);
-    let server = text::strict_line(id.server.as_str());
-    let name = text::strict_line(id.tool.as_str());
-    let rule = format!("{server}: {{ tool: {name}, permissions: auto, pin: {pin}… }}");
+    let rule = Rule::always(&approval.tool).to_yaml_value(Some(&approval.call.tool.server));
+    let rule = text::strict_line(&flow_style(&rule)).into_string();
     let file = state.options.rules_file.as_ref();
     let whole =
         file.map_or_else(|| "rules.yaml".to_owned(), |file| file.to_string_lossy().into_owned());
@@ -337,6 +343,20 @@ fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     let mut rows = wrapped(&ask, columns, look.theme.caution);
     rows.extend(wrapped(&rule, columns, look.theme.title));
     rows
+}
+
+/// An entry of a file on one line.
+fn flow_style(entry: &Value) -> String {
+    let plain = |text: &str| {
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(word)
+    };
+    let member = |(key, value): (&String, &Value)| match value.as_str().filter(|text| plain(text)) {
+        Some(text) => format!("{key}: {text}"),
+        None => format!("{key}: {value}"),
+    };
+    let members = entry.as_object().into_iter().flatten().map(member);
+    format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
 }
 
 fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<Line<'static>> {

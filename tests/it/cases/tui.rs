@@ -23,15 +23,17 @@ fn every_case_of_the_terminal_holds() {
     let not_yet = super::not_yet();
     // One of them, where it is named.
     let only = std::env::var("MINI_ME_CASE").ok();
-    let wanted =
-        |case: &Case| only.as_ref().map_or(!not_yet.contains(&case.id), |id| *id == case.id);
+    let wanted = |case: &Case| match &only {
+        Some(id) => *id == case.id,
+        None => !not_yet.contains(&case.id),
+    };
     let cases: Vec<Case> = of_kind("tui").into_iter().filter(wanted).collect();
     // A few at a time: most of a run is waiting for quiet.
     let lanes = 4;
     let failed: Vec<String> = std::thread::scope(|scope| {
         let run = |lane: usize| {
             let mine = cases.iter().skip(lane).step_by(lanes);
-            mine.filter_map(|case| failure(case)).collect::<Vec<_>>()
+            mine.filter_map(failure).collect::<Vec<_>>()
         };
         let all: Vec<_> = (0..lanes).map(|lane| scope.spawn(move || run(lane))).collect();
         all.into_iter().flat_map(|lane| lane.join().unwrap()).collect()

@@ -36,8 +36,7 @@ impl Found {
             self.more += 1;
             return;
         }
-        let json = |value: &Value| value.to_string();
-        let (before, after) = (before.map(json), after.map(json));
+        let (before, after) = (before.map(spelled), after.map(spelled));
         self.listed.push(Change { place: place.to_owned(), before, after });
     }
 
@@ -47,7 +46,7 @@ impl Found {
             (Value::Object(before), Value::Object(after)) => self.maps(place, before, after),
             (Value::Array(before), Value::Array(after)) => self.arrays(place, before, after),
             // Compared as they are written: 1 is not 1.0.
-            _ if before.to_string() == after.to_string() => {}
+            _ if spelled(before) == spelled(after) => {}
             _ => self.add(place, Some(before), Some(after)),
         }
     }
@@ -82,6 +81,11 @@ impl Found {
             self.add(&format!("{place}/{at}"), None, Some(value));
         }
     }
+}
+
+/// A value as it is sent.
+fn spelled(value: &Value) -> String {
+    value.to_string()
 }
 
 #[cfg(test)]

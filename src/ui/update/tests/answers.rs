@@ -34,7 +34,7 @@ fn the_whole_rule_is_shown_before_it_is_written() {
     bench.armed();
     bench.key("a");
     let shown = bench.frame();
-    for part in ["rules.yaml", "tool: run", "permissions:", "abc… }"] {
+    for part in ["rules.yaml", "tool: run", "permissions:", "pin: abc }"] {
         assert!(shown.contains(part), "{part}\n{shown}");
     }
 }

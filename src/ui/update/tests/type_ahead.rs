@@ -46,6 +46,8 @@ fn a_thousand_rounds_of_typing_ahead_let_nothing_run() {
         let mut chance = fastrand::Rng::with_seed(round);
         let pace = PACES[usize::try_from(round).unwrap() % PACES.len()];
         let mut bench = Bench::new();
+        // A small screen is drawn faster.
+        bench.terminal.backend_mut().resize(40, 12);
         bench.turn();
         let (mut open, mut next) = (Vec::new(), 0);
         for _ in 0..12 {

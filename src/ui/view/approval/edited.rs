@@ -46,7 +46,7 @@ fn side(
 ) -> Vec<Line<'static>> {
     let mut shown: String = value.chars().take(VALUE).collect();
     if let Some(left) = value.chars().count().checked_sub(VALUE).filter(|left| *left > 0) {
-        shown.push_str(&format!("… ({left} characters more)"));
+        shown.extend(["… (", &left.to_string(), " characters more)"]);
     }
     let room = columns.saturating_sub(text::width(sign)).max(1);
     let mut rows = strict::rows(&shown, room, style, look.theme);

@@ -59,9 +59,9 @@ pub(super) fn play(input: &Value, checks: &[Value]) -> Faults {
     let wanted = Wanted::of(checks);
     let mut faults = Faults::new();
     for step in steps {
-        faults.extend(run.step(step, &wanted));
+        faults.extend(run.step(step, wanted));
     }
-    run.end(&wanted);
+    run.end(wanted);
     faults.extend(judge(&run, checks));
     faults
 }
@@ -73,8 +73,8 @@ pub(super) fn in_places(input: &Value, checks: &[Value]) -> Faults {
         let step = json!({ place.clone(): input["text"] });
         let mut run = Run::begin(input, std::slice::from_ref(&step));
         let wanted = Wanted { pages: true, ..Wanted::of(checks) };
-        faults.extend(run.step(&step, &wanted));
-        run.end(&wanted);
+        faults.extend(run.step(&step, wanted));
+        run.end(wanted);
         faults.extend(judge(&run, checks).into_iter().map(|fault| format!("{place}: {fault}")));
     }
     faults
@@ -115,7 +115,7 @@ fn actors(input: &Value, steps: &[Value]) -> Vec<Actor> {
     if let Some(server) = input.get("server") {
         let mut actor = Actor::new("hostile", &[]);
         actor.info = server["serverInfo"].clone();
-        actor.tools = server["tools"].as_array().unwrap().clone();
+        actor.tools.clone_from(server["tools"].as_array().unwrap());
         return vec![actor];
     }
     let mut tools: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -219,7 +219,7 @@ impl Run {
         self.said = false;
     }
 
-    fn step(&mut self, step: &Value, wanted: &Wanted) -> Faults {
+    fn step(&mut self, step: &Value, wanted: Wanted) -> Faults {
         let step = step.as_object().unwrap();
         let (word, value) = step.iter().next().unwrap();
         let more: Vec<&String> = step.keys().skip(1).collect();
@@ -340,7 +340,7 @@ impl Run {
         (0..count).for_each(|_| self.stage.says(text));
         self.tty.settles();
         let frames = self.frames() - before;
-        self.measured.frames_a_second = Some(frames as f64 / begun.elapsed().as_secs_f64());
+        self.measured.frames_a_second = Some(f64::from(frames) / begun.elapsed().as_secs_f64());
     }
 
     fn output(&mut self, text: &str, failed: bool) {
@@ -499,19 +499,21 @@ impl Run {
         while begun.elapsed().as_secs_f64() < seconds {
             self.tty.pause();
         }
-        let frames = (self.frames() - frames) as f64;
+        let frames = f64::from(self.frames() - frames);
         self.measured.idle_frames = Some(frames * 10.0 / seconds);
         // A tick is a hundredth of a second.
-        let spent = (self::ticks(self.tty.pid()) - ticks) as f64;
+        let spent = f64::from(self::ticks(self.tty.pid()) - ticks);
         self.measured.idle_percent = Some(spent / begun.elapsed().as_secs_f64());
     }
 
     /// Frames drawn so far: each is one synchronized update.
-    fn frames(&self) -> usize {
-        String::from_utf8_lossy(&self.tty.bytes()).matches("\u{1b}[?2026h").count()
+    fn frames(&self) -> u32 {
+        let written = self.tty.bytes();
+        let frames = String::from_utf8_lossy(&written).matches("\u{1b}[?2026h").count();
+        u32::try_from(frames).unwrap()
     }
 
-    fn look(&mut self, wanted: &Wanted) -> Seen {
+    fn look(&mut self, wanted: Wanted) -> Seen {
         let mut seen = Seen::of(&self.tty);
         let bytes = self.tty.bytes();
         let new = String::from_utf8_lossy(&bytes[self.looked..]).into_owned();
@@ -569,7 +571,7 @@ impl Run {
         all
     }
 
-    fn end(&mut self, wanted: &Wanted) {
+    fn end(&mut self, wanted: Wanted) {
         if self.tty.is_alive() {
             let seen = self.look(wanted);
             self.seen.insert(String::new(), seen);
@@ -605,10 +607,10 @@ fn remember(stage: &Stage, id: &str, count: u64) {
 }
 
 /// Ticks of the processor that a process has used.
-fn ticks(pid: u32) -> u64 {
+fn ticks(pid: u32) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let (_, rest) = stat.rsplit_once(") ").unwrap();
-    let field = |at: usize| rest.split(' ').nth(at).unwrap().parse::<u64>().unwrap();
+    let field = |at: usize| rest.split(' ').nth(at).unwrap().parse::<u32>().unwrap();
     field(11) + field(12)
 }
 

@@ -153,8 +153,7 @@ pub(super) fn squeeze(text: &str) -> String {
 pub(super) fn links(bytes: &[u8]) -> Vec<(String, String)> {
     let text = String::from_utf8_lossy(bytes);
     let mut links = Vec::new();
-    let mut pieces = text.split("\u{1b}]8;").skip(1);
-    while let Some(piece) = pieces.next() {
+    for piece in text.split("\u{1b}]8;").skip(1) {
         let Some((head, shown)) = piece.split_once("\u{1b}\\") else { continue };
         let target = head.split_once(';').map(|(_, target)| target.to_owned()).unwrap_or_default();
         if !target.is_empty() {
@@ -165,16 +164,9 @@ pub(super) fn links(bytes: &[u8]) -> Vec<(String, String)> {
 }
 
 /// Text without control sequences.
-pub(super) fn without_sequences(text: &str) -> String {
-    let mut parser = vt100::Parser::new(
-        std::num::NonZero::new(1).unwrap(),
-        std::num::NonZero::new(500).unwrap(),
-        0,
-    );
-    // Only where it stands is of no interest.
-    let kept = text.replace('\r', "").replace('\n', "");
+fn without_sequences(text: &str) -> String {
     let mut out = String::new();
-    let mut rest = kept.as_str();
+    let mut rest = text;
     while let Some(at) = rest.find("\u{1b}[") {
         out.push_str(&rest[..at]);
         let after = &rest[at + 2..];
@@ -182,7 +174,6 @@ pub(super) fn without_sequences(text: &str) -> String {
         rest = &after[end..];
     }
     out.push_str(rest);
-    parser.process(out.as_bytes());
     out
 }
 
