@@ -6,6 +6,7 @@
 mod browser;
 mod carry;
 mod editor;
+mod pick;
 mod welcome;
 
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ use crate::terminal::signals::{Caught, INTERRUPT, Signals};
 use crate::terminal::{Guard, linked};
 use crate::ui::{Intent, Msg, Ui, UiOptions, link};
 
+pub use pick::pick;
 pub use welcome::welcome;
 
 /// How long the end waits for everything to end in order.
@@ -49,8 +51,10 @@ pub async fn run(
 ) -> color_eyre::Result<Outcome> {
     // Before the terminal is taken: a signal in between would leave it as it is then.
     let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
-    let links = linked::known(|name| std::env::var(name).ok()).then_some(link::target as _);
-    let guard = Guard::enter(options.mouse, links).wrap_err("cannot take the terminal")?;
+    let mut guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
+    if linked::known(|name| std::env::var(name).ok()) {
+        guard.show_links(link::target).wrap_err("cannot take the terminal")?;
+    }
     let ui = Ui::new(options, handle.catalog);
     let mut app = App {
         guard,

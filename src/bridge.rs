@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
-    ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
-    ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Answer, Approval, Call, CallId, CallState, Catalog, Changed, ContextParts, Elicitation,
+    ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question,
+    QuestionId, ServerName, SessionSummary, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -23,6 +23,14 @@ pub enum Op {
     /// A user's message: starts a turn. During a turn it is queued.
     Submit {
         /// The message.
+        text: String,
+    },
+    /// Takes back a message that is queued; answered by [`Notice::TakenBack`], unless it was sent in
+    /// the meantime.
+    TakeBack {
+        /// Its place in the queue, from 0.
+        at: usize,
+        /// The message, as the face knows it.
         text: String,
     },
     /// The answer to an approval.
@@ -78,6 +86,14 @@ pub enum Op {
         /// With what.
         arguments: Arc<serde_json::Map<String, serde_json::Value>>,
     },
+    /// Accepts the changed definition of a tool: it is what later ones are compared with. It allows
+    /// no call. The definition is the one that was shown, and no other that came since.
+    AcceptPin {
+        /// Which tool.
+        tool: ToolId,
+        /// Fingerprint of the definition that was shown.
+        pin: String,
+    },
     /// Asks a server something that changes nothing there; answered by [`Notice::Inquired`].
     Inquire {
         /// The face's own number for it.
@@ -89,6 +105,19 @@ pub enum Op {
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
+    /// Asks for the conversations on disk; answered by [`Notice::Sessions`].
+    ListSessions,
+    /// Leaves this conversation and goes on with an earlier one.
+    Resume {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// Goes on in a copy of this conversation that ends before a message of the user; the message
+    /// comes back as a draft.
+    Fork {
+        /// Which message of the user, from 1.
+        before: usize,
+    },
     /// Ends everything in order.
     Quit,
 }
@@ -115,6 +144,12 @@ pub enum Notice {
     /// A message was queued until the turn ends, or the queue changed.
     Queued {
         /// The messages waiting, oldest first.
+        texts: Vec<String>,
+    },
+    /// Messages that waited are the user's again: taken back, or not sent because the turn before
+    /// them was cancelled or failed.
+    TakenBack {
+        /// The messages, oldest first.
         texts: Vec<String>,
     },
     /// Text of the model's answer.
@@ -208,6 +243,14 @@ pub enum Notice {
         /// What was found, or why nothing.
         answer: Arc<Result<Found, InquiryFault>>,
     },
+    /// What a server offers besides its tools has changed: what was found there by [`Op::Inquire`]
+    /// may no longer hold.
+    OffersChanged {
+        /// Which server.
+        server: ServerName,
+        /// What has changed.
+        what: Changed,
+    },
     /// The size of the next request changed.
     ContextChanged {
         /// Tokens by part.
@@ -235,5 +278,24 @@ pub enum Notice {
         id: String,
         /// Where its transcript is; absent when it cannot be written.
         path: Option<std::path::PathBuf>,
+    },
+    /// The conversation that was just started goes on with an earlier one.
+    Resumed {
+        /// What was said in it, as it was told then.
+        history: Arc<[Self]>,
+        /// What the user should know about going on. May quote outside text.
+        remarks: Vec<String>,
+        /// A message to be changed and sent anew.
+        draft: Option<String>,
+    },
+    /// The conversations on disk, the latest first; or why there are none.
+    Sessions {
+        /// The list.
+        found: Arc<Result<Vec<SessionSummary>, String>>,
+    },
+    /// What was asked for cannot be done; nothing has changed. May quote outside text.
+    Refused {
+        /// Why, in a sentence.
+        reason: String,
     },
 }

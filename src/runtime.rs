@@ -4,9 +4,10 @@ pub mod assemble;
 mod beginning;
 pub mod coalesce;
 pub mod conductor;
+mod held;
 pub mod hub;
 pub mod journal;
-mod pinboard;
+mod past;
 mod records;
 pub mod spec;
 pub mod tasks;
@@ -20,10 +21,11 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{NOTICES, Notice, OPS, Op};
 use crate::config::{Config, RefusedServer};
 pub use crate::domain::Interaction;
-use crate::domain::{Answering, Catalog, Message, ServerName, Warning};
+use crate::domain::{Answering, Catalog, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
-use crate::session::SessionId;
+use crate::telemetry;
+pub use past::Resume;
 
 /// Everything the runtime starts from.
 #[derive(Debug, Clone)]
@@ -45,12 +47,11 @@ pub struct Setup {
     /// Only these servers are connected; `None` for all.
     pub only: Option<Vec<ServerName>>,
     /// The conversation to go on with; `None` for a new one.
-    pub resume: Option<Vec<Message>>,
-    /// The session file that `resume` was read from and that is gone on with; `None` starts a new
-    /// file.
-    pub session: Option<SessionId>,
+    pub resume: Option<Resume>,
     /// Whether the conversation is written to a session file; a single call is none.
     pub conversation: bool,
+    /// What traces are asked for; `None` for none.
+    pub telemetry: Option<telemetry::Settings>,
 }
 
 impl Setup {
@@ -70,8 +71,8 @@ impl Setup {
             extra_rules: Vec::new(),
             only: None,
             resume: None,
-            session: None,
             conversation: true,
+            telemetry: None,
         }
     }
 }

@@ -50,9 +50,8 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// Takes the screen. Fails, with what to do, when standard output is no terminal. `links` says
-    /// what cells lead to, where the terminal shows links.
-    pub fn enter(mouse: bool, links: Option<Targets>) -> io::Result<Self> {
+    /// Takes the screen. Fails, with what to do, when standard output is no terminal.
+    pub fn enter(mouse: bool) -> io::Result<Self> {
         if !io::stdout().is_terminal() {
             return Err(io::Error::other(
                 "standard output is not a terminal: use `mini-me-tui exec` for pipes and files",
@@ -62,13 +61,20 @@ impl Guard {
             Some(std::thread::current().id());
         HOOK.call_once(install_hook);
         modes(mouse)?;
-        match fresh(links) {
-            Ok(terminal) => Ok(Self { terminal, mouse, links }),
+        match fresh(None) {
+            Ok(terminal) => Ok(Self { terminal, mouse, links: None }),
             Err(error) => {
                 leave();
                 Err(error)
             }
         }
+    }
+
+    /// Shows links from the next frame on, which is drawn whole; `links` says what cells lead to.
+    pub fn show_links(&mut self, links: Targets) -> io::Result<()> {
+        self.links = Some(links);
+        self.terminal = fresh(self.links)?;
+        Ok(())
     }
 
     /// Draws one frame inside a synchronized update: the terminal shows it whole or not at all.

@@ -13,6 +13,7 @@ pub mod link;
 pub mod markdown;
 pub mod msg;
 mod origin;
+pub mod pick;
 pub mod state;
 pub mod stream;
 pub mod theme;

@@ -17,7 +17,7 @@ pub async fn welcome(
     let theme = Theme::of(options.theme, options.no_color);
     let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
     // The mouse has no use here.
-    let mut guard = Guard::enter(false, None).wrap_err("cannot take the terminal")?;
+    let mut guard = Guard::enter(false).wrap_err("cannot take the terminal")?;
     let mut input = Input::start();
     loop {
         guard.draw(|frame| welcome.draw(frame, &theme)).wrap_err("cannot draw")?;

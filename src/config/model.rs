@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::domain::{Mode, ServerName};
-use crate::permission::{Pattern, Rule};
+use crate::permission::{GrantLimits, Pattern, Rule};
 
 /// Everything that was configured, defaults filled in.
 #[derive(Debug, Clone)]
@@ -89,6 +89,10 @@ pub struct McpConfig {
     pub result_limit: u64,
     /// What a changed definition does.
     pub pins: PinMode,
+    /// Whether the model searches for tools instead of getting the definitions of all.
+    pub tool_search: ToolSearchMode,
+    /// What “this tool for this session” allows at most.
+    pub grants: GrantLimits,
     /// A file with further certificate authorities, in PEM.
     pub ca_file: Option<PathBuf>,
     /// The servers, in the order of the file. Refused entries are not here but in
@@ -105,6 +109,18 @@ pub enum PinMode {
     /// It cannot be called until accepted.
     Block,
     /// Nothing.
+    Off,
+}
+
+/// Whether the model searches for tools instead of getting the definitions of all in every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolSearchMode {
+    /// Where the definitions would take more than a tenth of the model's window.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
     Off,
 }
 
@@ -149,6 +165,24 @@ pub enum Auth {
 pub(super) const SWITCHED_OFF: &str = "`enabled: false` in the config";
 
 impl ServerConfig {
+    /// A server that is on and about which nothing else is said.
+    pub fn new(name: ServerName, url: Url) -> Self {
+        Self {
+            name,
+            url,
+            auth: None,
+            permissions: None,
+            tools: None,
+            exclude_tools: Vec::new(),
+            rules: Vec::new(),
+            headers: Vec::new(),
+            headers_env: Vec::new(),
+            protocol: Protocol::Auto,
+            disabled: None,
+            line: None,
+        }
+    }
+
     /// Why it cannot be switched on during a run: the credential it names cannot be had. `None` if
     /// it is on, or was only switched off.
     pub fn missing_credential(&self) -> Option<&str> {
@@ -237,6 +271,8 @@ impl Default for McpConfig {
             max_call_time: Duration::from_secs(15 * 60),
             result_limit: 6000,
             pins: PinMode::default(),
+            tool_search: ToolSearchMode::default(),
+            grants: GrantLimits::default(),
             ca_file: None,
             servers: Vec::new(),
         }

@@ -2,14 +2,17 @@
 //! exactly once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::Resume;
+use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
-    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
-    TurnId, Warning,
+    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
+    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -17,6 +20,8 @@ use crate::store::StoreError;
 
 /// Room between a provider and the loop.
 const EVENTS: usize = 64;
+/// How long the endpoint may take to say how large the model's window is: the first message waits.
+const WINDOW_PATIENCE: Duration = Duration::from_secs(2);
 
 /// News of the program's own tasks.
 pub(super) enum Inside {
@@ -27,7 +32,7 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large the model's window is.
+    /// The endpoint said how large the model's window is, or did not.
     Window(Option<u64>),
     /// A server answered an inquiry, or did not.
     Inquired {
@@ -38,6 +43,12 @@ pub(super) enum Inside {
     },
     /// Something could not be written.
     Warned(Warning),
+    /// The sessions on disk.
+    Sessions(Result<Vec<SessionSummary>, String>),
+    /// A session was opened to go on with.
+    Reopened(Box<Resume>, Grants),
+    /// What the user asked for cannot be done.
+    Refused(String),
 }
 
 /// News of a request to the model.
@@ -92,28 +103,32 @@ pub(super) async fn ask_model(
     drop(reports.send(last).await);
 }
 
-/// Asks the endpoint for the model's window.
+/// Asks the endpoint for the model's window. Reports also that there is no answer.
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
-    let window = provider.context_window().await;
-    if window.is_some() {
-        drop(inside.send(Inside::Window(window)).await);
-    }
+    let asking = tokio::time::timeout(WINDOW_PATIENCE, provider.context_window());
+    let window = asking.await.ok().flatten();
+    drop(inside.send(Inside::Window(window)).await);
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
+    trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
 ) {
-    let outcome = outcome_of(commands, &call, cancel).await;
+    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
+    trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
     let no_client = || Outcome::NotSent {
@@ -125,8 +140,10 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
+        trace,
     };
     tokio::select! {
         biased;
@@ -191,7 +208,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_a_client_is_not_sent() {
-        let outcome = outcome_of(None, &call(), CancellationToken::new()).await;
+        let outcome = outcome_of(None, &call(), None, None, CancellationToken::new()).await;
         assert_eq!(outcome.word(), "not sent");
     }
 
@@ -201,7 +218,7 @@ mod tests {
         commands.send(Command::Connect).await.unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let outcome = outcome_of(Some(commands), &call(), cancel).await;
+        let outcome = outcome_of(Some(commands), &call(), None, None, cancel).await;
         assert_eq!(outcome, Outcome::Cancelled { sent: false });
     }
 
@@ -210,7 +227,7 @@ mod tests {
         let (commands, mut queue) = mpsc::channel(1);
         let taking = async { drop(queue.recv().await) };
         let call = call();
-        let carrying = outcome_of(Some(commands), &call, CancellationToken::new());
+        let carrying = outcome_of(Some(commands), &call, None, None, CancellationToken::new());
         let (outcome, ()) = tokio::join!(carrying, taking);
         assert_eq!(outcome.word(), "unknown");
     }

@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 use super::theme::Theme;
 use crate::bridge::Notice;
 use crate::domain::{
-    Call, CallId, CallState, Catalog, QuestionId, TurnEnd, TurnId, Usage, Warning,
+    Call, CallId, CallState, Catalog, QuestionId, ToolSearch, TurnEnd, TurnId, Usage, Warning,
 };
 use crate::text;
 use banner::Banner;
@@ -65,6 +65,8 @@ pub struct Conversation {
     /// Whether to go on is asked: the model is not awaited.
     question: Option<QuestionId>,
     selected: Option<usize>,
+    /// How tools are searched for, for the banner.
+    search: Option<ToolSearch>,
 }
 
 impl Default for Conversation {
@@ -77,6 +79,7 @@ impl Default for Conversation {
             open: HashMap::new(),
             question: None,
             selected: None,
+            search: None,
         }
     }
 }
@@ -119,12 +122,17 @@ impl Conversation {
             Notice::QuestionClosed { question } => {
                 self.question = self.question.filter(|open| open != question);
             }
-            Notice::Asked { .. }
+            Notice::TakenBack { .. }
+            | Notice::Asked { .. }
             | Notice::AskClosed { .. }
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::Inquired { .. }
-            | Notice::ContextChanged { .. } => return false,
+            | Notice::OffersChanged { .. }
+            | Notice::Resumed { .. }
+            | Notice::Sessions { .. }
+            | Notice::Refused { .. } => return false,
+            Notice::ContextChanged { parts } => return self.search_tools(parts.tool_search),
         }
         true
     }
@@ -144,13 +152,12 @@ impl Conversation {
             self.calls.clear();
             self.open.clear();
             self.tail(|tail| tail.activity = None);
-            self.note("Resumed: what follows is new.");
         }
     }
 
     /// Shows or refreshes the banner: servers, tools, permissions, warnings.
     pub fn banner(&mut self, catalog: &Catalog) {
-        let banner = Banner::of(catalog);
+        let banner = Banner::of(catalog, self.search);
         if let Some(item) = self.items.first_mut()
             && matches!(item.body, Body::Banner(_))
         {
@@ -161,6 +168,21 @@ impl Conversation {
         self.pane.forget();
         self.calls.values_mut().for_each(|at| *at += 1);
         self.selected = self.selected.map(|at| at + 1);
+    }
+
+    fn search_tools(&mut self, search: Option<ToolSearch>) -> bool {
+        if self.search == search {
+            return false;
+        }
+        self.search = search;
+        if let Some(item) = self.items.first_mut() {
+            item.change(|body| {
+                if let Body::Banner(banner) = body {
+                    banner.set_search(search);
+                }
+            });
+        }
+        true
     }
 
     /// Adds a line of the program itself, such as "copied" or "new conversation".
@@ -197,6 +219,22 @@ impl Conversation {
         if toggles {
             self.toggle(Some(hit.item));
         }
+    }
+
+    /// The user's messages, in order.
+    pub fn user_messages(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().filter_map(|item| match &item.body {
+            Body::User(message) => Some(message.raw()),
+            _ => None,
+        })
+    }
+
+    /// The number, from 1, of the user's message that is selected.
+    pub fn selected_message(&self) -> Option<usize> {
+        let at = self.selected?;
+        let is_user = |item: &Item| matches!(item.body, Body::User(_));
+        is_user(self.items.get(at)?)
+            .then(|| self.items.iter().take(at + 1).filter(|item| is_user(item)).count())
     }
 
     /// The source text of the selected item (message, card's result), or of the last answer.

@@ -18,7 +18,7 @@ use ratatui::layout::Rect;
 
 use super::conversation::Conversation;
 use super::keymap::Place;
-use crate::bridge::Notice;
+use super::pick::Picker;
 use crate::config::{Notify, ThemeName, UiConfig};
 use crate::domain::{CallId, Catalog, Server, ServerState, Source, ToolId, Warning};
 use approval::Decisions;
@@ -60,8 +60,6 @@ pub struct UiOptions {
     pub model: String,
     /// Where rules are written when the user answers *always*.
     pub rules_file: Option<PathBuf>,
-    /// What was said before, where a conversation is resumed; taken when it begins.
-    pub history: Vec<Notice>,
 }
 
 impl Default for UiOptions {
@@ -83,7 +81,6 @@ impl UiOptions {
             file: None,
             model: String::new(),
             rules_file: None,
-            history: Vec::new(),
         }
     }
 }
@@ -107,6 +104,8 @@ pub enum Overlay {
     Palette(Palette),
     /// The arguments of a tool that the user calls.
     CallTool(page::CallForm),
+    /// A list to choose from: sessions, messages.
+    Pick(Picker),
 }
 
 /// Where things were drawn last, for the mouse.

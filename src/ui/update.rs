@@ -15,6 +15,8 @@ mod notice;
 mod page;
 mod palette;
 mod panel;
+mod queue;
+mod sessions;
 
 use std::time::Instant;
 
@@ -132,6 +134,7 @@ fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
         Some(Overlay::Page(_)) => return page::key(state, keymap, press),
         Some(Overlay::Palette(_)) => return palette::key(state, keymap, press),
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
+        Some(Overlay::Pick(_)) => return sessions::key(state, keymap, press),
         None => {}
     }
     if state.asking() && state.decisions.arming.key(at) {
@@ -190,6 +193,11 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
     }
     if let Some(Overlay::Palette(palette)) = &mut state.overlay {
         palette.filter.push_str(crate::text::line(raw).as_str());
+        state.input.pasted(at);
+        return Vec::new();
+    }
+    if let Some(Overlay::Pick(picker)) = &mut state.overlay {
+        picker.paste(raw);
         state.input.pasted(at);
         return Vec::new();
     }

@@ -144,8 +144,10 @@ impl Ours {
             call: CallId(1),
             tool: ToolName::new("echo"),
             arguments: Arc::clone(&self.arguments),
+            definition: None,
             cancel: CancellationToken::new(),
             reply,
+            trace: None,
         };
         self.commands.send(call).await.unwrap();
         let outcome = outcome.await.unwrap();

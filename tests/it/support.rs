@@ -5,6 +5,8 @@ pub(crate) mod fake;
 pub(crate) mod model;
 #[cfg(unix)]
 pub(crate) mod pty;
+pub(crate) mod run;
+pub(crate) mod scripted;
 pub(crate) mod server;
 #[cfg(unix)]
 pub(crate) mod stage;

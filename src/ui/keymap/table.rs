@@ -101,6 +101,7 @@ actions! {
         Previous "previous" ["alt-up"] "select the item before"
         Next "next" ["alt-down"] "select the item after"
         Open "open" ["ctrl-o"] "open or close the selected card"
+        Fork "fork" ["alt-r"] "go on in a copy, from an earlier message"
         Copy "copy" ["ctrl-y"] "copy the selected item, or the last answer"
         Redraw "redraw" ["ctrl-l"] "draw everything anew"
         Suspend "suspend" ["ctrl-z"] "back to the shell; `fg` returns"
@@ -180,6 +181,7 @@ actions! {
         PageForward "pageForward" ["pgdn", "space"] "a page down"
         PageTop "pageTop" ["home"] "first row"
         PageBottom "pageBottom" ["end"] "last row"
+        AcceptPin "acceptPin" ["a"] "accept the changed definition of the tool; allows no call"
     }
     List {
         ListClose "listClose" ["esc"] "close"
@@ -214,6 +216,7 @@ impl Action {
                 | Self::ScrollTop
                 | Self::ScrollBottom
                 | Self::Open
+                | Self::Fork
                 | Self::Copy
                 | Self::Redraw
                 | Self::Suspend

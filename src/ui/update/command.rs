@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::global;
+use super::{global, queue, sessions};
 use crate::bridge::{Op, Target};
 use crate::config::ThemeName;
 use crate::domain::{Catalog, ServerName, ToolId};
@@ -32,9 +32,12 @@ pub struct Command {
 enum What {
     Help,
     New,
+    Resume,
+    Fork,
     Tools,
     Warnings,
     Context,
+    Queue,
     Permissions,
     Reconnect,
     Enable,
@@ -62,6 +65,8 @@ macro_rules! command {
 pub const COMMANDS: &[Command] = &[
     command!("help", ["?"], "", Help, "keys and commands"),
     command!("new", ["clear"], "", New, "new conversation; the old one stays on disk"),
+    command!("resume", ["sessions"], "[id]", Resume, "go on with an earlier conversation"),
+    command!("fork", ["branch"], "[number]", Fork, "go on in a copy, from an earlier message"),
     command!("tools", ["servers"], "", Tools, "servers and tools in the side panel"),
     command!("warnings", [], "", Warnings, "all warnings with their advice"),
     command!("context", [], "", Context, "what the next request is made of, in tokens"),
@@ -74,6 +79,7 @@ pub const COMMANDS: &[Command] = &[
     command!("copy", [], "", Copy, "copy the selected item, or the last answer"),
     command!("model", [], "", Model, "which model answers"),
     command!("quit", ["exit", "q"], "", Quit, "leave"),
+    command!("queue", [], "[edit 1, drop 1, clear]", Queue, "messages that wait to be sent"),
 ];
 
 /// The commands that the draft may become: it is a slash and the beginning of a name.
@@ -131,6 +137,7 @@ pub(super) fn carry_out(
     match command.what {
         What::Help => global::open(state, Subject::Help(Place::Input)),
         What::Context => global::open(state, Subject::Context),
+        What::Queue => return queue::command(state, argument),
         What::Warnings => global::open(state, Subject::Warnings),
         What::Permissions => global::open(state, Subject::Permissions),
         What::Tools => global::show_panel(state, true),
@@ -138,6 +145,8 @@ pub(super) fn carry_out(
             state.conversation.go(Move::Bottom);
             return Ok(vec![Intent::Send(Op::NewSession)]);
         }
+        What::Resume => return Ok(sessions::resume(state, argument)),
+        What::Fork => return sessions::fork(state, argument),
         What::Reconnect => return reconnect(state, argument, now),
         What::Enable => return switch(state, argument, true),
         What::Disable => return switch(state, argument, false),

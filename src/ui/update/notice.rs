@@ -2,14 +2,16 @@
 
 use std::time::Instant;
 
+use super::sessions;
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
 use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Warning};
 use crate::text;
 use crate::ui::intent::Intent;
-use crate::ui::state::UiState;
 use crate::ui::state::approval::{Pending, PendingId};
+use crate::ui::state::page::Subject;
 use crate::ui::state::status::Running;
+use crate::ui::state::{Overlay, UiState};
 use std::sync::Arc;
 
 /// Warnings kept besides those of the catalog; the oldest go first.
@@ -17,6 +19,12 @@ const WARNINGS: usize = 200;
 
 pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Intent> {
     state.conversation.apply(&notice, at);
+    if matches!(notice, Notice::ContextChanged { .. } | Notice::Queued { .. })
+        && let Some(Overlay::Page(page)) = &mut state.overlay
+        && matches!(page.subject, Subject::Context | Subject::Queue)
+    {
+        page.laid = None;
+    }
     match notice {
         Notice::TurnStarted { turn, .. } => {
             state.status.turn =
@@ -38,6 +46,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             }
         }
         Notice::Queued { texts } => state.status.queued = texts,
+        Notice::TakenBack { texts } => super::queue::taken_back(state, &texts, at),
         Notice::Asked { approval } => {
             if approval.call.turn.is_none() {
                 // The user has just asked for this call: the answer is what comes next.
@@ -63,8 +72,6 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::SessionStarted { path, .. } => {
             state.transcript = path;
             state.status.queued.clear();
-            let history = std::mem::take(&mut state.options.history);
-            state.conversation.replay(&history, at);
             // Nothing else would answer them: a call made directly belongs to no conversation.
             let cancelled = super::global::cancel_elicitations(state);
             state.decisions.clear();
@@ -78,7 +85,15 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::CallChanged { call, .. } => {
             state.running.insert(call.id, call.tool.clone());
         }
-        Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
+        Notice::Resumed { history, remarks, draft } => {
+            sessions::resumed(state, &history, &remarks, draft, at);
+        }
+        Notice::Sessions { found } => sessions::listed(state, &found),
+        Notice::Refused { reason } => {
+            sessions::refused(state);
+            state.say(text::line(&reason).into_string(), at);
+        }
+        Notice::CallRefused { .. } | Notice::Inquired { .. } | Notice::OffersChanged { .. } => {}
     }
     Vec::new()
 }

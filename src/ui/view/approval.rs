@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
-use super::{Look, elicit, facts, framed, hints, tool, wrapped};
+use super::{Look, change, elicit, facts, framed, hints, tool, wrapped};
 use crate::domain::{Approval, Catalog, Question, QuestionKind};
 use crate::permission::Rule;
 use crate::text;
@@ -163,8 +163,11 @@ fn facts_of(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'st
     let claims = tool::claims(known.definition.annotations, theme);
     rows.extend(facts("claims", claims, (NAMES, columns), look));
     let pin = tool::pin(known.pin_state, theme);
-    let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
-    rows.extend(list("pin", std::iter::once(pin).chain(changes), columns, look));
+    rows.extend(list("pin", std::iter::once(pin), columns, look));
+    for mut row in change::rows(&known.changes, columns.saturating_sub(NAMES).max(20), theme) {
+        row.spans.insert(0, Span::raw(" ".repeat(NAMES)));
+        rows.push(row);
+    }
     let why = std::iter::once(Span::styled(strict(&approval.why), theme.text));
     rows.extend(list("why", why, columns, look));
     rows
@@ -184,9 +187,9 @@ fn facts_in_brief(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Li
     }
     claims.push(tool::pin(known.pin_state, theme));
     rows.extend(facts("", claims, (0, columns), look));
-    let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
-    let why = std::iter::once(Span::styled(strict(&approval.why), theme.text));
-    rows.extend(changes.chain(why).flat_map(|span| facts("", vec![span], (0, columns), look)));
+    rows.extend(change::rows(&known.changes, columns, theme));
+    let why = Span::styled(strict(&approval.why), theme.text);
+    rows.extend(facts("", vec![why], (0, columns), look));
     rows
 }
 

@@ -181,8 +181,10 @@ impl Client {
             call: id,
             tool: ToolName::new(tool),
             arguments: Arc::new(arguments.as_object().unwrap().clone()),
+            definition: None,
             cancel: cancel.clone(),
             reply,
+            trace: None,
         })
         .await;
         Calling { id, cancel, reply: outcome }

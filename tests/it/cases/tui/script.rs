@@ -597,7 +597,9 @@ fn remember(stage: &Stage, id: &str, count: u64) {
             incomplete: false,
         };
         for message in [user, assistant] {
-            let line = Line { at: at.clone(), event: SessionEvent::Message { message } };
+            let turns = usize::try_from(number).unwrap() + 1;
+            let event = SessionEvent::Message { message };
+            let line = Line { at: at.clone(), event, turns };
             text.push_str(&(serde_json::to_string(&line).unwrap() + "\n"));
         }
     }
