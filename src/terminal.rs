@@ -8,6 +8,7 @@ pub mod input;
 pub mod linked;
 pub mod out;
 pub mod signals;
+mod sweep;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,7 +81,11 @@ impl Guard {
     /// Draws one frame inside a synchronized update: the terminal shows it whole or not at all.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        let drawn = self.terminal.draw(render).map(drop);
+        let swept = |frame: &mut Frame<'_>| {
+            render(frame);
+            sweep::sweep(frame.buffer_mut());
+        };
+        let drawn = self.terminal.draw(swept).map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn
     }
@@ -105,10 +110,10 @@ impl Guard {
         self.write(&out::title(&title))
     }
 
-    /// Writes bytes that are a whole control sequence, such as those of [`out`].
-    pub fn write(&mut self, sequence: &str) -> io::Result<()> {
+    /// Writes a control sequence of our own.
+    pub fn write(&mut self, sequence: &out::Sequence) -> io::Result<()> {
         let out = self.terminal.backend_mut();
-        out.write_all(sequence.as_bytes())?;
+        out.write_all(sequence.as_str().as_bytes())?;
         io::Write::flush(out)
     }
 
@@ -187,7 +192,8 @@ pub fn leave() {
     if keyboard_flags_are_harmless() {
         quiet(execute!(stdout, PopKeyboardEnhancementFlags));
     }
-    quiet(execute!(stdout, DisableFocusChange, DisableBracketedPaste, Print(out::title(""))));
+    let title = out::title("");
+    quiet(execute!(stdout, DisableFocusChange, DisableBracketedPaste, Print(title.as_str())));
     quiet(execute!(stdout, LeaveAlternateScreen, cursor::Show));
     quiet(crossterm::terminal::disable_raw_mode());
 }

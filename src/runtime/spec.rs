@@ -5,9 +5,14 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use crate::config::{Auth, McpConfig, ServerConfig};
+use crate::config::{Auth, Config, McpConfig, ServerConfig};
 use crate::domain::{Answering, Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
+use crate::redact::{self, Secrets};
+
+/// Variables that may hold the password of a proxy.
+const PROXIES: [&str; 6] =
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// What the client of this server starts with. Nobody answers its questions unless the caller says
 /// so.
@@ -42,6 +47,19 @@ fn credential(auth: &Auth) -> (String, SecretString) {
         }
         Auth::ApiKey { header, key, .. } => (header.clone(), key.clone()),
     }
+}
+
+/// Everything that must come back from nowhere: the secrets of the config, and the passwords of the
+/// proxies that the environment names.
+pub fn secrets(config: &Config) -> Secrets {
+    let named = config.named_secrets();
+    let values = named.iter().map(|(name, value)| (name.clone(), value.expose_secret().to_owned()));
+    let proxies = PROXIES.iter().filter_map(|name| {
+        let url = Url::parse(&std::env::var(name).ok()?).ok()?;
+        Some(redact::in_url(name, &url))
+    });
+    let proxies = proxies.flatten().map(|(name, value)| (name, value.expose_secret().to_owned()));
+    Secrets::new(values.chain(proxies))
 }
 
 /// Host and port of an endpoint.

@@ -16,6 +16,8 @@ use crate::domain::{
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
+use crate::redact::Secrets;
+use crate::runtime::scrub::Scrub as _;
 use crate::store::StoreError;
 
 /// Room between a provider and the loop.
@@ -119,8 +121,10 @@ pub(super) async fn carry(
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
-    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    let mut outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    outcome.scrub(&secrets);
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
@@ -162,6 +166,7 @@ pub(super) async fn inquire(
     what: Inquiry,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
     let asked = async {
         let (reply, answer) = oneshot::channel();
@@ -169,10 +174,11 @@ pub(super) async fn inquire(
         commands?.send(command).await.ok()?;
         answer.await.ok()
     };
-    let answer = asked.await.unwrap_or_else(|| {
+    let mut answer = asked.await.unwrap_or_else(|| {
         let message = "The server has no connection now; reconnect it.".to_owned();
         Err(InquiryFault { kind: InquiryFaultKind::Unavailable, message })
     });
+    answer.scrub(&secrets);
     drop(inside.send(Inside::Inquired { inquiry, answer }).await);
 }
 

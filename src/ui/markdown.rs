@@ -260,27 +260,32 @@ impl<'t> Writer<'t> {
     /// anything. One that reads like another address is no link, only the address is.
     fn end_link(&mut self) {
         self.pop_style();
-        let Some(Link { url, label, image, before }) = self.links.pop() else { return };
+        let Some(done) = self.links.pop() else { return };
+        let Link { url, label, image, before } = &done;
         let muted = self.theme.muted;
-        if image {
+        let doubt = disguised(&done).filter(|_| !image);
+        if doubt.is_some() {
+            let pieces = self.inline.iter_mut().skip(*before);
+            pieces.for_each(|piece| piece.style = link::without(piece.style));
+        }
+        if *image {
             flow::push(&mut self.inline, "]", muted);
-        } else if !same_address(&label, &url) {
-            if link::host(&label).is_some_and(|host| link::host(&url) != Some(host)) {
-                let pieces = self.inline.iter_mut().skip(before);
-                pieces.for_each(|piece| piece.style = link::without(piece.style));
-            }
-            let shown = text::cut(text::strict_line(&url).as_str(), URL_COLUMNS);
+        } else if !same_address(label, url) {
+            let shown = text::cut(text::strict_line(url).as_str(), URL_COLUMNS);
             flow::push(&mut self.inline, " (", muted);
-            flow::push(&mut self.inline, &shown, muted.patch(link::to(&url)));
+            flow::push(&mut self.inline, &shown, muted.patch(link::to(url)));
             // What stands before an @ is no host, however much it looks like one.
-            if let Some(host) = link::disguised(&url) {
+            if let Some(host) = link::disguised(url) {
                 let host = text::strict_line(&host);
                 flow::push(&mut self.inline, &format!(" leads to {host}"), self.theme.caution);
             }
             flow::push(&mut self.inline, ")", muted);
         }
+        if let Some(doubt) = doubt {
+            flow::push(&mut self.inline, &format!(" [⚠ {doubt}]"), self.theme.danger);
+        }
         if let Some(outer) = self.links.last_mut() {
-            outer.label.push_str(&label);
+            outer.label.push_str(&done.label);
         }
     }
 
@@ -481,6 +486,20 @@ fn trim_end(pieces: &mut Vec<Piece>) {
         }
         pieces.pop();
     }
+}
+
+/// What is odd about where a link leads: a host in other letters, or a label that names another one.
+fn disguised(link: &Link) -> Option<String> {
+    let host = |text: &str| {
+        let url = url::Url::parse(text.trim()).ok()?;
+        Some(url.host_str()?.to_owned())
+    };
+    let leads = host(&link.url)?;
+    if let Some(doubt) = text::suspicious_host(&leads) {
+        return Some(doubt);
+    }
+    let named = host(&link.label)?;
+    (named != leads).then(|| format!("it leads to {}", text::strict_line(&leads)))
 }
 
 /// Whether a label already says where a link leads.

@@ -13,7 +13,7 @@ use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
 use super::{Look, change, elicit, facts, framed, hints, tool, wrapped};
-use crate::domain::{Approval, Catalog, Question, QuestionKind};
+use crate::domain::{Approval, Carried, Catalog, Question, QuestionKind};
 use crate::permission::Rule;
 use crate::text;
 use crate::ui::keymap::Action;
@@ -94,8 +94,12 @@ fn lay(state: &mut UiState, room: (u16, bool), look: Look<'_>) {
                 facts_of(approval, columns, look)
             };
             let gone = gone(approval, &state.catalog);
-            for warning in gone.iter().chain(&decisions.laid.suspicion) {
+            let alike = imitations(approval, &state.catalog);
+            for warning in gone.iter().chain(&decisions.laid.suspicion).chain(&alike) {
                 rows.extend(wrapped(&format!("⚠ {warning}"), columns, look.theme.danger));
+            }
+            for carried in &approval.carried {
+                rows.extend(carries(carried, columns, look));
             }
             if let Some(proposed) = proposed {
                 rows.extend(edited::rows(proposed, &approval.call.arguments, columns, look));
@@ -173,6 +177,17 @@ fn facts_of(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'st
     rows
 }
 
+/// Data of another server that would go to this one: where it comes from, and what it is.
+fn carries(carried: &Carried, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let words = format!("⚠ {}:", text::strict_line(&carried.sentence()));
+    let mut rows = wrapped(&words, columns, theme.danger);
+    let piece = text::strict_line(&carried.piece);
+    let more = if carried.piece.chars().count() < carried.characters { "…" } else { "" };
+    rows.extend(wrapped(&format!("  “{piece}{more}”"), columns, theme.caution));
+    rows
+}
+
 /// The same where rows are scarce: no names of facts, and a star for what the server did not say.
 fn facts_in_brief(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
@@ -206,11 +221,33 @@ fn list(
     rows.collect()
 }
 
+/// Names that look like those of another server or tool.
+fn imitations(approval: &Approval, catalog: &Catalog) -> Vec<String> {
+    let (server, tool) = (&approval.call.tool.server, &approval.call.tool.tool);
+    let strict = text::strict_line;
+    let names = catalog.servers.iter().map(|server| server.name.as_str());
+    let mut found = Vec::new();
+    if let Some(other) = text::resembles(server.as_str(), names) {
+        found.push(format!("the server's name looks like that of {}, another one", strict(other)));
+    }
+    let hosts = || catalog.servers.iter().map(|server| server.host.as_str());
+    if let Some(other) = text::resembles(&approval.host, hosts()) {
+        found.push(format!("its host looks like {}, another one", strict(other)));
+    }
+    let tools = catalog.tools().filter(|other| other.id != approval.call.tool);
+    if let Some(other) = text::resembles(tool.as_str(), tools.map(|other| other.id.tool.as_str())) {
+        found.push(format!("the tool's name looks like that of {}, another one", strict(other)));
+    }
+    found
+}
+
 /// What cannot be seen or looks like something else, in the arguments or in the names.
 fn suspicions(approval: &Approval) -> Option<String> {
     let call = &approval.call;
     text::is_suspicious(call.tool.tool.as_str())
+        .or_else(|| text::is_suspicious(call.tool.server.as_str()))
         .or_else(|| text::is_suspicious(&approval.host))
+        .or_else(|| text::suspicious_host(&approval.host))
         .or_else(|| text::is_suspicious_value(&Value::Object((*call.arguments).clone())))
 }
 

@@ -140,7 +140,7 @@ fn a_screen_that_ends_by_itself() {
     let ended: Result<(), String> = runtime.block_on(async {
         let loaded = config::load::load(None, &env, Some(&paths)).unwrap();
         let handle = runtime::start(Setup::new(loaded.config, Interaction::Interactive));
-        let screen = app::run(UiOptions::default(), handle, Some("go".to_owned()));
+        let screen = app::run(UiOptions::default(), handle, Some("go".to_owned()), Vec::new());
         let wanted = async {
             while !home.join(NOW).exists() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
