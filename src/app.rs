@@ -27,7 +27,7 @@ use crate::terminal::{Guard, linked};
 use crate::ui::{Intent, Msg, Ui, UiOptions, link};
 
 pub use pick::pick;
-pub use welcome::welcome;
+pub use welcome::{Chosen, welcome};
 
 /// How long the end waits for everything to end in order.
 const FAREWELL: Duration = Duration::from_secs(2);

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::model::{ModelInfo, OfferedModel};
 use crate::domain::{
     Answer, Approval, Call, CallId, CallState, Catalog, Changed, ContextParts, Elicitation,
     ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question,
@@ -102,6 +103,14 @@ pub enum Op {
         server: ServerName,
         /// What is asked.
         what: Inquiry,
+    },
+    /// Asks the model's endpoint which models it offers; answered by [`Notice::ModelsListed`].
+    ListModels,
+    /// Lets another model of the same endpoint answer: from now on, or from the next turn on if one
+    /// runs. Answered by [`Notice::ModelChanged`] or [`Notice::ModelWaits`].
+    SwitchModel {
+        /// Its name as the endpoint knows it.
+        name: String,
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
@@ -242,6 +251,23 @@ pub enum Notice {
         inquiry: InquiryId,
         /// What was found, or why nothing.
         answer: Arc<Result<Found, InquiryFault>>,
+    },
+    /// The answer to [`Op::ListModels`].
+    ModelsListed {
+        /// The models, or why there is no list and what to do.
+        models: Arc<Result<Vec<OfferedModel>, String>>,
+    },
+    /// Another model answers from now on, or more is known of the one that does.
+    ModelChanged {
+        /// The model.
+        model: ModelInfo,
+        /// Whether it is another one than before.
+        switched: bool,
+    },
+    /// The running turn goes on with its model; this one answers from the next on.
+    ModelWaits {
+        /// Its name.
+        name: String,
     },
     /// What a server offers besides its tools has changed: what was found there by [`Op::Inquire`]
     /// may no longer hold.

@@ -155,6 +155,8 @@ pub enum Command {
     Prompts(Prompts),
     /// Show the state of each server
     Servers(Json),
+    /// List the models that the configured endpoint offers
+    Models(Json),
     /// Check each server stage by stage
     Check(Json),
     /// Show or write the config

@@ -22,6 +22,7 @@ pub mod headless;
 mod inquire;
 pub mod json;
 pub mod launch;
+pub mod models;
 pub mod output;
 pub mod pages;
 pub mod prompts;
@@ -163,6 +164,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Stop> {
         Command::Resources(what) => block_on(resources::run(common, &what)),
         Command::Prompts(what) => block_on(prompts::run(common, &what)),
         Command::Servers(servers) => block_on(servers::run(common, servers.json)),
+        Command::Models(models) => block_on(models::run(common, models.json)),
         Command::Check(check) => block_on(check::run(common, check.json)),
         Command::Sessions(what) => sessions::run(&what),
         Command::Audit(what) => audit::run(&what),

@@ -15,9 +15,11 @@ mod place;
 mod rename;
 mod retry;
 pub mod stream;
+pub mod window;
 
 pub use crate::domain::model::{
-    Finish, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, ToolOffer,
+    Finish, ModelEvent, ModelInfo, ModelRequest, OfferedModel, ProviderError, ProviderErrorKind,
+    ToolOffer,
 };
 pub use http::{LocalEndpoint, probe_local};
 pub use rename::Renames;

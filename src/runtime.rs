@@ -7,6 +7,7 @@ pub mod conductor;
 mod held;
 pub mod hub;
 pub mod journal;
+mod models;
 mod past;
 mod records;
 pub mod scrub;

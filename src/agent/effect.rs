@@ -104,6 +104,11 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         told: Option<Told>,
     },
+    /// Another model answers from here on.
+    ModelChanged {
+        /// Its name as its endpoint knows it.
+        model: String,
+    },
     /// The end of a turn.
     TurnEnded {
         /// Why.

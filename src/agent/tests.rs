@@ -4,6 +4,7 @@ mod approvals;
 mod cancelling;
 mod overlaps;
 mod queueing;
+mod resuming;
 mod rig;
 mod rounds;
 mod searching;

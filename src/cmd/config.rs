@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::config::load::{VARIABLE, place};
-use crate::config::{ConfigError, Env, Loaded, load, show as effective};
+use crate::config::{ConfigError, Env, Loaded, ModelConfig, ProviderKind, load, show as effective};
 use crate::domain::{Source, Warning};
 use crate::paths::Paths;
 use crate::store::{self, StoreError};
@@ -87,6 +87,53 @@ pub fn init(
     Ok(format!(
         "Wrote {shown}\nName your model and servers in it, then check it with `mini-me-tui config show`.\n"
     ))
+}
+
+/// The same with this model in its `model:` section. Gives the sentence to print.
+pub fn init_with(
+    flag: Option<&Path>,
+    env: &Env<'_>,
+    paths: Option<&Paths>,
+    model: &ModelConfig,
+) -> Result<String, ConfigCommandError> {
+    let place = place(flag, env, paths).ok_or(ConfigCommandError::NoPlace)?;
+    let shown = shown_path(&place.file);
+    if !store::create_new(&place.file, starter_with(model).as_bytes())? {
+        return Err(ConfigCommandError::Exists { file: shown });
+    }
+    Ok(format!("Wrote {shown}; it names the model that was chosen.\n"))
+}
+
+fn starter_with(model: &ModelConfig) -> String {
+    let provider = match model.provider {
+        ProviderKind::OpenAi => "openai",
+        ProviderKind::Anthropic => "anthropic",
+        ProviderKind::Demo => "demo",
+    };
+    // Text in double quotes means the same in JSON and YAML.
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let line = |line: &str| {
+        if line == "  provider: openai" {
+            format!("  provider: {provider}")
+        } else if line.starts_with("  baseUrl: ") {
+            format!("  baseUrl: {}", quoted(model.base_url.as_str()))
+        } else if line.starts_with("  name: ") {
+            format!("  name: {}", quoted(&model.name))
+        } else if let (true, Some(key)) = (line.starts_with("  # apiKeyEnv: "), &model.api_key_env)
+        {
+            format!("  apiKeyEnv: {key}")
+        } else {
+            line.to_owned()
+        }
+    };
+    let mut in_model = false;
+    let lines = STARTER.lines().map(|text| {
+        if !text.starts_with([' ', '#']) && !text.is_empty() {
+            in_model = text == "model:";
+        }
+        if in_model { line(text) } else { text.to_owned() }
+    });
+    lines.map(|line| line + "\n").collect()
 }
 
 /// The effective config with the origin of each value, secrets redacted.
@@ -183,6 +230,34 @@ mod tests {
 
     fn as_json(yaml: &str) -> Value {
         serde_json::to_value(serde_yaml::from_str::<serde_yaml::Value>(yaml).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_starter_with_a_model_is_read_back_as_that_model() {
+        let (_dir, paths) = home();
+        let mut model = ModelConfig {
+            provider: ProviderKind::Anthropic,
+            base_url: "https://models.example/v1".parse().unwrap(),
+            name: "odd \"name\": #1".to_owned(),
+            api_key: None,
+            api_key_env: Some("MODEL_KEY".to_owned()),
+            context_window: None,
+            max_output_tokens: None,
+            temperature: None,
+            headers: Vec::new(),
+        };
+        let said = init_with(None, &|_| None, Some(&paths), &model).unwrap();
+        assert!(said.contains("config.yaml"), "{said}");
+        let env = |name: &str| (name == "MODEL_KEY").then(|| OsString::from("k"));
+        let read = load(None, &env, Some(&paths)).unwrap().config.model.unwrap();
+        assert_eq!(read.provider, model.provider);
+        assert_eq!((&read.base_url, &read.name), (&model.base_url, &model.name));
+        assert_eq!(read.api_key_env, model.api_key_env);
+        assert!(init_with(None, &|_| None, Some(&paths), &model).is_err(), "left as it is");
+        // Nothing outside of its section is touched.
+        (model.name, model.api_key_env) = ("ai/qwen3".to_owned(), None);
+        let servers = |text: &str| text.split("\nmcp:").nth(1).unwrap().to_owned();
+        assert_eq!(servers(&starter_with(&model)), servers(STARTER));
     }
 
     /// The starter with every commented key taken in.

@@ -8,9 +8,9 @@ use url::Url;
 
 use super::{Exit, Stop, config as config_command, output};
 use crate::cli::{self, Common};
-use crate::config::{self, Config, Loaded, ServerConfig};
+use crate::config::{self, Config, Loaded, ModelConfig, ServerConfig};
 #[cfg(feature = "demo")]
-use crate::config::{Auth, ModelConfig, ProviderKind};
+use crate::config::{Auth, ProviderKind};
 #[cfg(feature = "demo")]
 use crate::demo::{self, Services};
 use crate::domain::{Interaction, Source, Warning};
@@ -128,6 +128,14 @@ impl Accompaniment {
     async fn serve(self, _cancel: CancellationToken) {}
 }
 
+/// Writes a config that names this model. Gives the sentence to print.
+pub fn write_config(common: &Common, model: &ModelConfig) -> Result<String, Stop> {
+    let paths = Paths::discover(&variable);
+    let written =
+        config_command::init_with(common.config.as_deref(), &variable, paths.as_ref(), model);
+    written.map_err(|error| Stop::new(Exit::Failed, error.to_string()))
+}
+
 /// `config init|show|path|schema`.
 pub fn config(common: &Common, what: &cli::Config) -> Result<Exit, Stop> {
     let paths = Paths::discover(&variable);
@@ -222,7 +230,11 @@ fn apply(common: &Common, config: &mut Config) -> Result<Vec<Warning>, Stop> {
                 "--model names a model, but no endpoint is configured. Add `model:` to the config; `mini-me-tui config path` says where it is.",
             ));
         };
-        model.name.clone_from(name);
+        if model.name != *name {
+            // The window that the file states is that of the model that it names.
+            model.context_window = None;
+            model.name.clone_from(name);
+        }
     }
     if let Some(theme) = common.theme {
         config.ui.theme = theme.into();

@@ -62,6 +62,8 @@ pub fn run(
         launch.setup.resume = match sought {
             Sought::New => None,
             Sought::This(id) => Some(sessions::opened(&id)?),
+            // No full screen, for a choice neither.
+            Sought::Asked if face == Face::Linear => Some(sessions::opened(&sessions::choose()?)?),
             Sought::Asked => match chosen(&launch).await? {
                 Some(id) => Some(sessions::opened(&id)?),
                 None => return Ok(Exit::Done),

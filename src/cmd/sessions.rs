@@ -174,7 +174,7 @@ fn latest() -> Result<SessionId, Stop> {
 }
 
 /// Lists the latest conversations and asks for a number, on standard error.
-fn choose() -> Result<SessionId, Stop> {
+pub fn choose() -> Result<SessionId, Stop> {
     if !io::stdin().is_terminal() {
         return Err(Stop::usage(
             "--resume without an id asks which, and there is no terminal to ask on. `mini-me-tui sessions list` shows the ids; --continue takes the latest.",

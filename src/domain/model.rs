@@ -161,3 +161,47 @@ pub enum ProviderErrorKind {
     /// Cancelled by us.
     Cancelled,
 }
+
+/// A model that an endpoint offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OfferedModel {
+    /// Its name as the endpoint knows it.
+    pub name: String,
+    /// Its window in tokens, where the list tells it.
+    pub window: Option<u64>,
+}
+
+/// Where a window's size is known from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WindowOrigin {
+    /// The endpoint was asked.
+    Asked,
+    /// The user's file says so.
+    Configured,
+    /// Nobody says: what is usual for such a model.
+    Assumed,
+}
+
+impl WindowOrigin {
+    /// The origin in a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Asked => "asked",
+            Self::Configured => "configured",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+/// The model that answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelInfo {
+    /// Its name as the endpoint knows it.
+    pub name: String,
+    /// The endpoint, without secrets.
+    pub endpoint: String,
+    /// Its window in tokens.
+    pub window: u64,
+    /// Where the window is known from.
+    pub origin: WindowOrigin,
+}

@@ -25,6 +25,7 @@ Commands:
   /result [N]       the latest result as the model got it, or the one N calls before
   /decide           come back to decisions that were put off
   /cancel           cancel the turn; Ctrl-C does the same
+  /model [NAME]     the models there are, or the one that answers from here on
   /reconnect [NAME] connect a server again, or all that failed
   /new              begin a new conversation
   /quit             leave
@@ -200,6 +201,23 @@ impl Talk {
             }
             Notice::TakenBack { texts } => Step::said(words::taken_back(texts)),
             Notice::Refused { reason } => Step::said(format!("{}\n", text::line(reason))),
+            Notice::ModelsListed { models } => Step::said(match models.as_ref() {
+                Ok(models) => words::models(models, &self.model),
+                Err(why) => format!("{}\n", text::line(why)),
+            }),
+            Notice::ModelChanged { model, switched } => {
+                self.model.clone_from(&model.name);
+                let name = text::strict_line(&model.name);
+                Step::said(if *switched {
+                    format!("{name} answers from here on.\n")
+                } else {
+                    String::new()
+                })
+            }
+            Notice::ModelWaits { name } => {
+                let name = text::strict_line(name);
+                Step::said(format!("{name} answers from the next message on.\n"))
+            }
             Notice::Reasoning { .. }
             | Notice::Inquired { .. }
             | Notice::OffersChanged { .. }
@@ -327,6 +345,8 @@ impl Talk {
             "decide" => Step::said(self.asking.come_back(now)),
             "cancel" if self.turn.is_none() => Step::said("No turn is running.\n"),
             "cancel" => self.interrupted(),
+            "model" if rest.is_empty() => Step::op(Op::ListModels),
+            "model" => Step::op(Op::SwitchModel { name: rest.to_owned() }),
             "reconnect" => self.reconnect(rest),
             "new" if self.turn.is_some() => Step::said("A turn is running; /cancel it first.\n"),
             "new" => Step { said: "A new conversation.\n".to_owned(), ..Step::op(Op::NewSession) },

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value};
 
 use crate::cmd::{json, output, servers};
+use crate::domain::model::OfferedModel;
 use crate::domain::{
     Annotations, Approval, Call, Catalog, Outcome, PinState, Question, QuestionKind, Server, Tool,
     TurnEnd, Warning,
@@ -234,4 +235,16 @@ pub(super) fn turn_end(reason: &TurnEnd) -> Option<String> {
         TurnEnd::Stopped => "Stopped.".to_owned(),
         TurnEnd::Failed { reason, .. } => format!("Failed: {}", text::line(reason)),
     })
+}
+/// The models that the endpoint offers, one a line.
+pub(super) fn models(models: &[OfferedModel], current: &str) -> String {
+    if models.is_empty() {
+        return "The endpoint lists no model; /model NAME takes one all the same.\n".to_owned();
+    }
+    let line = |model: &OfferedModel| {
+        let mark = if model.name == current { ", which answers now" } else { "" };
+        format!("{}{mark}\n", text::strict_line(&model.name))
+    };
+    let lines: Vec<String> = models.iter().map(line).collect();
+    lines.concat() + "/model NAME takes one of them.\n"
 }

@@ -18,8 +18,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::openai::Omit;
 use super::retry::{Decision, decide};
-use super::{ModelEvent, ModelRequest, ProviderError, ProviderErrorKind, fault};
+use super::{
+    ModelEvent, ModelInfo, ModelRequest, OfferedModel, ProviderError, ProviderErrorKind, fault,
+};
 use crate::config::ModelConfig;
+use crate::domain::model::WindowOrigin;
 
 use client::{add_headers, build, endpoint};
 use failure::{Failure, of_transport};
@@ -77,8 +80,47 @@ impl Provider {
         probe::context_window(client, &self.config).await
     }
 
-    /// The names of the models that the endpoint offers.
-    pub async fn models(&self) -> Result<Vec<String>, ProviderError> {
+    /// The same endpoint with another model. What is known of the first does not hold for it: what
+    /// it takes, and the window that was configured.
+    #[must_use]
+    pub fn with_model(&self, name: &str) -> Self {
+        let shared = Shared {
+            ca_pem: self.shared.ca_pem.clone(),
+            client: self.shared.client.clone(),
+            omit: Mutex::new(Omit::default()),
+        };
+        let config = ModelConfig {
+            name: name.to_owned(),
+            context_window: None,
+            ..ModelConfig::clone(&self.config)
+        };
+        Self { config: Arc::new(config), shared: Arc::new(shared) }
+    }
+
+    /// What is known of the model without asking.
+    pub fn info(&self) -> ModelInfo {
+        let config = &self.config;
+        let (window, origin) = match config.context_window {
+            Some(window) => (window, WindowOrigin::Configured),
+            None => (super::window::assumed(config), WindowOrigin::Assumed),
+        };
+        let endpoint = crate::redact::url(&config.base_url);
+        ModelInfo { name: config.name.clone(), endpoint, window, origin }
+    }
+
+    /// What is known of the model once the endpoint was asked.
+    pub async fn known(&self) -> ModelInfo {
+        let mut info = self.info();
+        if info.origin == WindowOrigin::Assumed
+            && let Some(window) = self.context_window().await
+        {
+            (info.window, info.origin) = (window, WindowOrigin::Asked);
+        }
+        info
+    }
+
+    /// The models that the endpoint offers, and their windows where the list tells them.
+    pub async fn models(&self) -> Result<Vec<OfferedModel>, ProviderError> {
         let client = self.client().await?;
         probe::models(client, &self.config).await.map_err(|mut error| {
             self.scrub(&mut error);

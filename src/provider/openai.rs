@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use url::Url;
 
-use super::place::is_host;
+use super::place::{is_host, origin};
 use super::rename::Renames;
 use super::{Decoder, ModelRequest};
 use crate::config::ModelConfig;
@@ -107,13 +107,6 @@ fn target(base: &Url) -> Target {
 
 fn wants_reasoning(base: &Url) -> bool {
     is_this_machine(base) || WANT_REASONING.iter().any(|host| is_host(base, host))
-}
-
-/// Identity of an endpoint and model, for reasoning that must not reach another.
-fn origin(config: &ModelConfig) -> String {
-    let host = config.base_url.host_str().unwrap_or_default();
-    let port = config.base_url.port_or_known_default().unwrap_or_default();
-    format!("{host}:{port} {}", config.name)
 }
 
 #[cfg(test)]

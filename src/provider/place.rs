@@ -2,6 +2,7 @@
 
 use url::{Host, Url};
 
+use crate::config::ModelConfig;
 use crate::net::is_this_machine;
 
 /// This machine or its network: an address, or a name without a dot.
@@ -22,6 +23,13 @@ pub(super) fn is_near(url: &Url) -> bool {
 pub(super) fn is_host(url: &Url, suffix: &str) -> bool {
     let Some(host) = url.host_str() else { return false };
     host.strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+}
+
+/// Identity of an endpoint and model, for reasoning that must not reach another.
+pub(super) fn origin(config: &ModelConfig) -> String {
+    let host = config.base_url.host_str().unwrap_or_default();
+    let port = config.base_url.port_or_known_default().unwrap_or_default();
+    format!("{host}:{port} {}", config.name)
 }
 
 #[cfg(test)]

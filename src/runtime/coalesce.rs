@@ -74,7 +74,11 @@ fn replaces(new: &Notice, old: &Notice) -> bool {
     match (new, old) {
         (Notice::ContextChanged { .. }, Notice::ContextChanged { .. })
         | (Notice::CatalogChanged { .. }, Notice::CatalogChanged { .. })
-        | (Notice::Queued { .. }, Notice::Queued { .. }) => true,
+        | (Notice::Queued { .. }, Notice::Queued { .. })
+        | (
+            Notice::ModelChanged { switched: false, .. },
+            Notice::ModelChanged { switched: false, .. },
+        ) => true,
         (
             Notice::CallChanged { call, state: CallState::Running { progress: Some(_) } },
             Notice::CallChanged { call: old, state: CallState::Running { progress: Some(_) } },

@@ -46,16 +46,24 @@ const ENDING: Duration = Duration::from_secs(2);
 const LAST_WAIT: Duration = Duration::from_millis(200);
 
 /// Owner of everything that decides and of everything that is open.
-struct Conductor {
-    agent: Agent,
+pub(super) struct Conductor {
+    pub(super) agent: Agent,
     hub: Hub,
-    outbox: Outbox,
-    records: Records,
-    tasks: Tasks,
+    pub(super) outbox: Outbox,
+    pub(super) records: Records,
+    pub(super) tasks: Tasks,
     paths: Option<Paths>,
-    provider: Option<Provider>,
-    held: Held,
-    inside: mpsc::Sender<Inside>,
+    pub(super) provider: Option<Provider>,
+    /// The same as the file describes it.
+    pub(super) configured: Option<Provider>,
+    pub(super) held: Held,
+    /// The endpoint was asked once more for the window, of a model that is loaded.
+    pub(super) window_confirmed: bool,
+    /// The model that answers from the next turn on.
+    pub(super) next_model: Option<String>,
+    /// A turn runs.
+    pub(super) turning: bool,
+    pub(super) inside: mpsc::Sender<Inside>,
     reports: mpsc::Sender<ModelReport>,
     secrets: Secrets,
     model: Option<(TurnId, CancellationToken)>,
@@ -107,8 +115,12 @@ pub(super) fn start(
         records,
         tasks,
         paths: setup.paths,
+        configured: provider.clone(),
         provider,
         held,
+        window_confirmed: false,
+        next_model: None,
+        turning: false,
         inside,
         reports,
         secrets,
@@ -156,6 +168,7 @@ impl Conductor {
         }
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
+        self.show_model(false);
         catalog
     }
 
@@ -242,6 +255,8 @@ impl Conductor {
             }
             Op::AcceptPin { tool, pin } => self.accept(&tool, &pin),
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
+            Op::ListModels => self.list_models(),
+            Op::SwitchModel { name } => self.switch_model(name),
             Op::NewSession => {
                 let texts = self.held.take();
                 self.hand_back(texts);
@@ -278,7 +293,7 @@ impl Conductor {
         }
     }
 
-    fn tell_held(&mut self) {
+    pub(super) fn tell_held(&mut self) {
         self.outbox.push(Notice::Queued { texts: self.held.texts().to_vec() });
     }
 
@@ -286,28 +301,6 @@ impl Conductor {
         if !texts.is_empty() {
             self.tell_held();
             self.outbox.push(Notice::TakenBack { texts });
-        }
-    }
-
-    fn ask_window(&mut self) {
-        let Some(provider) = self.provider.clone() else { return };
-        if self.held.ask() {
-            let asking = work::ask_window(provider, self.inside.clone());
-            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
-        }
-    }
-
-    fn heard_window(&mut self, window: Option<u64>) {
-        if window.is_some() {
-            let effects = self.agent.set_window(window);
-            self.perform_all(effects);
-        }
-        let texts = self.held.settle();
-        if !texts.is_empty() {
-            self.tell_held();
-        }
-        for text in texts {
-            self.drive(Event::Submitted { text });
         }
     }
 
@@ -327,7 +320,10 @@ impl Conductor {
                 self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
-            Inside::Window(window) => self.heard_window(window),
+            Inside::Window { model, window } => self.heard_window(&model, window),
+            Inside::ModelsListed(models) => {
+                self.outbox.push(Notice::ModelsListed { models: Arc::new(models) });
+            }
             Inside::Inquired { inquiry, answer } => {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
@@ -455,7 +451,7 @@ impl Conductor {
         ));
     }
 
-    fn warn(&mut self, warning: Warning) {
+    pub(super) fn warn(&mut self, warning: Warning) {
         self.hub.warn(warning.clone());
         self.outbox.push(Notice::Warned { warning });
     }
@@ -477,12 +473,12 @@ impl Conductor {
     }
 
     /// Tells the agent what happened and does what it asks for.
-    fn drive(&mut self, event: Event) {
+    pub(super) fn drive(&mut self, event: Event) {
         let effects = self.agent.handle(event, Instant::now());
         self.perform_all(effects);
     }
 
-    fn perform_all(&mut self, effects: Vec<Effect>) {
+    pub(super) fn perform_all(&mut self, effects: Vec<Effect>) {
         let mut waiting = VecDeque::from(effects);
         while let Some(effect) = waiting.pop_front() {
             if let Some(event) = self.perform(effect) {
@@ -512,13 +508,23 @@ impl Conductor {
 
     fn tell(&mut self, notice: Notice) {
         match &notice {
-            Notice::TurnStarted { turn, text } => self.spans.turn_started(*turn, text),
+            Notice::TurnStarted { turn, text } => {
+                self.turning = true;
+                self.spans.turn_started(*turn, text);
+            }
             Notice::TurnEnded { turn, reason, usage, .. } => {
                 self.spans.turn_ended(*turn, reason, usage);
+                self.turning = false;
+                self.confirm_window();
             }
             _ => {}
         }
         self.outbox.push(notice);
+        if !self.turning
+            && let Some(name) = self.next_model.take()
+        {
+            self.switch_model(name);
+        }
     }
 
     fn ask_model(&mut self, turn: TurnId, request: ModelRequest) -> Option<Event> {
@@ -648,7 +654,7 @@ async fn sleep_until(due: Option<tokio::time::Instant>) {
 }
 
 /// Runs a future until it ends or the token is cancelled.
-async fn until(cancel: CancellationToken, work: impl Future<Output = ()>) {
+pub(super) async fn until(cancel: CancellationToken, work: impl Future<Output = ()>) {
     tokio::select! {
         () = cancel.cancelled() => {}
         () = work => {}

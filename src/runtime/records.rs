@@ -39,6 +39,8 @@ pub(super) struct Records {
     session: Option<Journal>,
     /// Ends when what was handed over for the conversation before is written.
     before: Option<CancellationToken>,
+    /// Something of this conversation is in its file.
+    in_file: bool,
     audit: Option<Journal>,
     written: Written,
 }
@@ -67,6 +69,7 @@ impl Records {
             resumed: false,
             session: None,
             before: None,
+            in_file: false,
             audit,
             written: Written { arguments: setup.config.audit.arguments, secrets },
         }
@@ -114,9 +117,11 @@ impl Records {
         place: Option<Place>,
         turns: usize,
     ) -> Notice {
+        let is_new = matches!(place, Some(Place::New { .. }));
         self.before = self.session.take().map(|journal| journal.ended().clone());
         self.session = place.map(|place| Journal::open(&self.tasks, place, self.inside.clone()));
         (self.turns, self.resumed) = (turns, false);
+        self.in_file = !is_new;
         let started = Notice::SessionStarted { id: id.to_string(), path };
         self.id = Some(id);
         started
@@ -142,6 +147,18 @@ impl Records {
         self.before.clone()
     }
 
+    /// Another model answers from here on. A conversation without a word begins with it.
+    pub(super) fn model_changed(&mut self, name: &str) {
+        self.model = Some(name.to_owned());
+        if self.in_file {
+            return self.save(SessionEvent::ModelChanged { model: name.to_owned() });
+        }
+        let Some(id) = self.id.clone() else { return };
+        let path = self.directory().map(|directory| store::file(&directory, &id));
+        let place = path.and_then(|path| self.new_file(path, &id));
+        self.session = place.map(|place| Journal::open(&self.tasks, place, self.inside.clone()));
+    }
+
     /// Appends to the session file.
     pub(super) fn save(&mut self, event: SessionEvent) {
         if self.session.is_none() {
@@ -157,6 +174,7 @@ impl Records {
 
     fn write(&mut self, event: SessionEvent) {
         let Some(journal) = &mut self.session else { return };
+        self.in_file = true;
         let line = Line { at: now(), event, turns: self.turns };
         let secrets: Vec<&str> = self.secrets.iter().map(SecretString::expose_secret).collect();
         let trouble = scrub::line(&line, &secrets).and_then(|line| journal.add(line));

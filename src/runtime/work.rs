@@ -9,7 +9,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::Resume;
 use crate::agent::Grants;
-use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
+use crate::domain::model::{Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
     SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
@@ -34,8 +34,15 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large the model's window is, or did not.
-    Window(Option<u64>),
+    /// The endpoint said how large a model's window is, or did not.
+    Window {
+        /// Which model's.
+        model: String,
+        /// In tokens.
+        window: Option<u64>,
+    },
+    /// The endpoint said which models it offers, or did not.
+    ModelsListed(Result<Vec<OfferedModel>, String>),
     /// A server answered an inquiry, or did not.
     Inquired {
         /// Which.
@@ -109,7 +116,14 @@ pub(super) async fn ask_model(
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
     let asking = tokio::time::timeout(WINDOW_PATIENCE, provider.context_window());
     let window = asking.await.ok().flatten();
-    drop(inside.send(Inside::Window(window)).await);
+    let model = provider.config().name.clone();
+    drop(inside.send(Inside::Window { model, window }).await);
+}
+
+/// Asks the endpoint for the models that it offers.
+pub(super) async fn list_models(provider: Provider, inside: mpsc::Sender<Inside>) {
+    let models = provider.models().await.map_err(|error| error.message);
+    drop(inside.send(Inside::ModelsListed(models)).await);
 }
 
 /// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked

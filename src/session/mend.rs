@@ -118,7 +118,9 @@ impl<'a> Mending<'a> {
                 return;
             }
             // A call that the user makes meanwhile says nothing of the round.
-            SessionEvent::Call { .. } | SessionEvent::Granted { .. } => {}
+            SessionEvent::Call { .. }
+            | SessionEvent::Granted { .. }
+            | SessionEvent::ModelChanged { .. } => {}
             SessionEvent::Message { .. }
             | SessionEvent::TurnEnded { .. }
             | SessionEvent::Resumed => {

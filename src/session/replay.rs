@@ -11,6 +11,7 @@ use time::format_description::well_known::Rfc3339;
 use super::mend::{self, Ended, Step};
 use super::{Line, SessionEvent, Transcript};
 use crate::bridge::Notice;
+use crate::domain::model::{ModelInfo, WindowOrigin};
 use crate::domain::{
     CallState, Content, Message, ModelName, Outcome, RequestedCall, ToolOutput, TurnEnd, TurnId,
     Usage,
@@ -73,6 +74,15 @@ impl<'a> Replay<'a> {
             SessionEvent::TurnEnded { reason } => {
                 self.open = false;
                 self.end(reason.clone(), at);
+            }
+            SessionEvent::ModelChanged { model } => {
+                let model = ModelInfo {
+                    name: model.clone(),
+                    endpoint: String::new(),
+                    window: 0,
+                    origin: WindowOrigin::Assumed,
+                };
+                self.out.push(Notice::ModelChanged { model, switched: true });
             }
             SessionEvent::Granted { .. } | SessionEvent::Resumed => {}
         }

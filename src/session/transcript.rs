@@ -81,6 +81,9 @@ impl Page {
             SessionEvent::Granted { tool } => {
                 self.remark(&format!("Allowed for the session: {}.", code(&tool.to_string())));
             }
+            SessionEvent::ModelChanged { model } => {
+                self.remark(&format!("From here on: {}.", code(model)));
+            }
             SessionEvent::Resumed => {
                 self.block("---");
                 self.remark(&format!("Resumed {}.", code(&line.at)));

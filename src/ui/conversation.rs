@@ -128,10 +128,16 @@ impl Conversation {
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::Inquired { .. }
+            | Notice::ModelsListed { .. }
+            | Notice::ModelChanged { switched: false, .. }
+            | Notice::ModelWaits { .. }
             | Notice::OffersChanged { .. }
             | Notice::Resumed { .. }
             | Notice::Sessions { .. }
             | Notice::Refused { .. } => return false,
+            Notice::ModelChanged { model, .. } => {
+                self.note(&format!("from here on: {}", crate::text::line(&model.name)));
+            }
             Notice::ContextChanged { parts } => return self.search_tools(parts.tool_search),
         }
         true

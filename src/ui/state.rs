@@ -3,6 +3,7 @@
 pub mod approval;
 pub mod form;
 pub mod input;
+pub mod models;
 pub mod page;
 pub mod palette;
 pub mod panel;
@@ -23,6 +24,7 @@ use crate::config::{Notify, ThemeName, UiConfig};
 use crate::domain::{CallId, Catalog, Server, ServerState, Source, ToolId, Warning};
 use approval::Decisions;
 use input::Composer;
+use models::Models;
 use page::Page;
 use palette::Palette;
 use panel::Panel;
@@ -102,6 +104,8 @@ pub enum Overlay {
     Page(Page),
     /// The command palette.
     Palette(Palette),
+    /// The models of the endpoint.
+    Models(Models),
     /// The arguments of a tool that the user calls.
     CallTool(page::CallForm),
     /// A list to choose from: sessions, messages.

@@ -10,6 +10,7 @@ mod fill;
 mod form;
 mod global;
 mod input;
+mod models;
 mod mouse;
 mod notice;
 mod page;
@@ -133,6 +134,7 @@ fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
     match &state.overlay {
         Some(Overlay::Page(_)) => return page::key(state, keymap, press),
         Some(Overlay::Palette(_)) => return palette::key(state, keymap, press),
+        Some(Overlay::Models(_)) => return models::key(state, keymap, press),
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
         Some(Overlay::Pick(_)) => return sessions::key(state, keymap, press),
         None => {}
@@ -193,6 +195,11 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
     }
     if let Some(Overlay::Palette(palette)) = &mut state.overlay {
         palette.filter.push_str(crate::text::line(raw).as_str());
+        state.input.pasted(at);
+        return Vec::new();
+    }
+    if let Some(Overlay::Models(models)) = &mut state.overlay {
+        models.typed(|filter| filter.push_str(crate::text::line(raw).as_str()));
         state.input.pasted(at);
         return Vec::new();
     }

@@ -6,6 +6,7 @@ mod elicit;
 mod fields;
 mod form;
 mod input;
+mod models;
 mod page;
 mod palette;
 mod panel;
@@ -93,6 +94,7 @@ fn overlay(frame: &mut Frame<'_>, screen: Rect, state: &mut UiState, look: Look<
     match &mut overlay {
         Some(Overlay::Page(page)) => page::draw(frame, screen, page, state, look),
         Some(Overlay::Palette(palette)) => palette::draw(frame, screen, palette, look),
+        Some(Overlay::Models(models)) => models::draw(frame, screen, models, look),
         Some(Overlay::CallTool(form)) => form::draw(frame, screen, form, state, look),
         Some(Overlay::Pick(picker)) => pick::draw(frame, screen, picker, look),
         None => {}
@@ -203,7 +205,7 @@ fn facts(
 }
 
 /// A count with a unit that keeps it short: `950`, `2.3k`, `32k`, `1.2M`.
-fn short(count: u64) -> String {
+pub(super) fn short(count: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", count / unit, count % unit / (unit / 10));
     match count {
         0..1_000 => count.to_string(),

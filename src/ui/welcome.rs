@@ -47,6 +47,8 @@ pub struct Welcome {
     /// The choices, best first.
     pub choices: Vec<Choice>,
     selected: usize,
+    /// More may be found.
+    searching: bool,
 }
 
 /// What an event led to.
@@ -54,8 +56,10 @@ pub struct Welcome {
 pub enum Step {
     /// Nothing decided yet.
     Stay,
-    /// This one.
+    /// This one, for this run.
     Chosen(Choice),
+    /// This one, and a config that says so.
+    Kept(Choice),
     /// Leave the program.
     Leave,
 }
@@ -63,7 +67,34 @@ pub enum Step {
 impl Welcome {
     /// A screen with these choices.
     pub fn new(why: impl Into<String>, choices: Vec<Choice>) -> Self {
-        Self { why: why.into(), choices, selected: 0 }
+        Self { why: why.into(), choices, selected: 0, searching: false }
+    }
+
+    /// The same while it is looked for more.
+    #[must_use]
+    pub fn searching(self) -> Self {
+        Self { searching: true, ..self }
+    }
+
+    /// One more was found. What is selected stays selected.
+    pub fn found(&mut self, choice: Choice) {
+        let is_first = |choice: &Choice| matches!(choice, Choice::Demo | Choice::Local { .. });
+        let at = self.choices.iter().take_while(|known| is_first(known)).count();
+        self.choices.insert(at, choice);
+        if self.selected >= at {
+            self.selected += 1;
+        }
+    }
+
+    /// Nothing more will be found.
+    pub fn searched(&mut self) {
+        self.searching = false;
+    }
+
+    /// Whether a config could say what is selected.
+    fn keeps(&self) -> Option<&Choice> {
+        let selected = self.choices.get(self.selected)?;
+        matches!(selected, Choice::Local { .. } | Choice::Key { .. }).then_some(selected)
     }
 
     /// Takes in one event of the terminal.
@@ -83,6 +114,9 @@ impl Welcome {
                 self.selected = (self.selected + 1).min(last);
             }
             KeyCode::Enter => return self.take(self.selected),
+            KeyCode::Char('w') => {
+                return self.keeps().map_or(Step::Stay, |choice| Step::Kept(choice.clone()));
+            }
             KeyCode::Char(digit @ '1'..='9') => {
                 let at = digit.to_digit(10).map_or(0, |digit| digit as usize - 1);
                 return self.take(at);
@@ -105,7 +139,7 @@ impl Welcome {
         let why = text::block(&self.why);
         rows.extend(text::wrap(why.as_str(), columns).into_iter().map(Line::from));
         rows.push(Line::default());
-        let room = usize::from(screen.height).saturating_sub(rows.len() + 2);
+        let room = usize::from(screen.height).saturating_sub(rows.len() + 3);
         let explained = self.choices.len() * 2 <= room;
         for (at, choice) in self.choices.iter().enumerate() {
             let [title, about] = self.choice(at, choice, columns, theme);
@@ -115,8 +149,15 @@ impl Welcome {
                 rows.push(about);
             }
         }
+        if self.searching {
+            let line = "  looking for models on this machine…";
+            rows.push(Line::styled(text::cut(line, columns), theme.muted));
+        }
         rows.push(Line::default());
-        let hint = "↑↓ and Enter, or the number · Esc leaves";
+        let hint = match self.keeps() {
+            Some(_) => "Enter or the number: for this run · w: and write a config · Esc leaves",
+            None => "↑↓ and Enter, or the number · Esc leaves",
+        };
         rows.push(Line::styled(text::cut(hint, columns), theme.muted));
         let height = u16::try_from(rows.len()).unwrap_or(u16::MAX);
         let place: Rect = layout::middle(area, area.width, height);
@@ -181,6 +222,31 @@ mod tests {
         assert_eq!(welcome.update(&press(KeyCode::Down)), Step::Stay);
         assert_eq!(welcome.update(&press(KeyCode::Down)), Step::Stay);
         assert_eq!(welcome.update(&press(KeyCode::Enter)), Step::Chosen(Choice::StarterConfig));
+    }
+
+    fn local() -> Choice {
+        let url = "http://localhost:11434/v1".to_owned();
+        Choice::Local { name: "Ollama".to_owned(), url, model: "qwen3".to_owned() }
+    }
+
+    #[test]
+    fn what_is_found_later_stands_behind_the_demo_and_moves_no_selection() {
+        let mut welcome = Welcome::new("", vec![Choice::Demo, Choice::StarterConfig]).searching();
+        welcome.update(&press(KeyCode::Down));
+        welcome.found(local());
+        assert_eq!(welcome.choices, [Choice::Demo, local(), Choice::StarterConfig]);
+        assert_eq!(welcome.update(&press(KeyCode::Enter)), Step::Chosen(Choice::StarterConfig));
+        let mut welcome = Welcome::new("", vec![Choice::Demo]);
+        welcome.found(local());
+        assert_eq!(welcome.update(&press(KeyCode::Enter)), Step::Chosen(Choice::Demo));
+    }
+
+    #[test]
+    fn only_a_model_can_be_written_into_a_config() {
+        let mut welcome = Welcome::new("", vec![Choice::Demo, local()]);
+        assert_eq!(welcome.update(&press(KeyCode::Char('w'))), Step::Stay);
+        welcome.update(&press(KeyCode::Down));
+        assert_eq!(welcome.update(&press(KeyCode::Char('w'))), Step::Kept(local()));
     }
 
     #[test]

@@ -12,10 +12,10 @@ use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use mini_me_tui::bridge::Notice;
 use mini_me_tui::domain::catalog::ServerConnection;
 use mini_me_tui::domain::{
-    Annotations, Approval, Call, CallId, CallState, Carried, Catalog, Content, Elicitation,
-    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
-    Outcome, PinState, Progress, Question, QuestionId, QuestionKind, Server, ServerState, Source,
-    Stage, Tool, ToolDefinition, ToolId, ToolOutput, TurnEnd, TurnId, Usage, Warning,
+    Annotations, Approval, Call, CallId, CallState, Carried, Catalog, Change, ChangeKind, Content,
+    Elicitation, ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds,
+    Mode, Outcome, PinState, Progress, Question, QuestionId, QuestionKind, Server, ServerState,
+    Source, Stage, Tool, ToolDefinition, ToolId, ToolOutput, TurnEnd, TurnId, Usage, Warning,
 };
 use mini_me_tui::text;
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
@@ -140,7 +140,12 @@ fn tool(server: &str) -> Arc<Tool> {
         }),
         pin: bad.clone(),
         pin_state: PinState::Changed,
-        changes: vec![bad],
+        changes: vec![Change {
+            path: bad.clone(),
+            subject: bad.clone(),
+            kind: ChangeKind::Added { new: bad.clone() },
+            sentence: bad,
+        }],
         permission: Mode::Ask,
         disabled: false,
         tokens: 1,

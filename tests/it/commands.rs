@@ -398,7 +398,7 @@ fn conversation_is_listed_shown_exported_resumed_and_deleted() {
     home.run(&["--demo", "exec", "Explain #40", "--allow", "*/*"]).ends(0);
     let words = ["--demo", "exec", "check the network", "--allow", "*/*", "--continue"];
     assert!(home.run(&words).ends(0).out.contains("#40"));
-    home.run(&["sessions", "delete", &id]).ends(0);
+    home.run(&["sessions", "delete", "--yes", &id]).ends(0);
     home.run(&["sessions", "show", &id]).ends(2);
     home.run(&["--continue", "tools"]).ends(2);
 }

@@ -181,6 +181,9 @@ async fn a_model_that_is_away_is_exit_code_3_and_one_that_refuses_is_1() {
     assert_eq!(end(&events), ("failed", 3));
     assert!(events.last().unwrap()["message"].as_str().unwrap().contains("connection refused"));
 
+    // Also with no server to wait for, the conversation has its name from the start.
+    assert!(events[0]["session"].is_string(), "{}", events[0]);
+
     let error = json!({"error": {"message": "no"}});
     let world = World::new(move |_| Reply::json(400, &error)).await;
     let events = world.exec(&["hello", "--json"]).await.ends(1).events();

@@ -7,7 +7,7 @@ use mini_me_tui::config::model::ProviderKind;
 use mini_me_tui::domain::{Message, RequestedCall, Usage};
 use mini_me_tui::provider::http::Provider;
 use mini_me_tui::provider::{
-    Finish, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind as Kind,
+    Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError, ProviderErrorKind as Kind,
 };
 use secrecy::SecretString;
 use serde_json::json;
@@ -346,7 +346,8 @@ async fn window_and_models_are_asked_from_the_endpoint() {
     });
     let provider = provider(&server);
     assert_eq!(provider.context_window().await, Some(4096));
-    assert_eq!(provider.models().await, Ok(vec!["tiny".to_owned()]));
+    let tiny = OfferedModel { name: "tiny".to_owned(), window: Some(8192) };
+    assert_eq!(provider.models().await, Ok(vec![tiny]));
     let configured = ModelConfig { context_window: Some(1), ..config("http://127.0.0.1:1/v1") };
     assert_eq!(Provider::new(configured, None).context_window().await, Some(1));
 }

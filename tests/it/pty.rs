@@ -128,3 +128,43 @@ fn plain_lines_ask_in_words_and_never_take_the_screen() {
     assert_eq!(tty.ends(), 0);
     tty.until_text("Transcript: ");
 }
+
+#[test]
+fn conversations_are_forked_resumed_and_chosen_from_a_list() {
+    let mut tty = demo();
+    tty.until_text("● tracker");
+    let whole = |screen: &vt100::Screen| {
+        let text = screen.contents();
+        text.contains("   allow.") && text.contains(" ready   F1")
+    };
+    tty.types("hello\r");
+    tty.until("the first answer", whole);
+    tty.types("draft\u{1b}r");
+    tty.until_text("fork before which message?");
+    tty.types("\r");
+    tty.until_text("A copy of the conversation up to here");
+    tty.until("the message as a draft", |screen| screen.contents().contains("› hello"));
+    tty.types(" again\r");
+    tty.until("the second answer", whole);
+    tty.types("/sessions\r");
+    tty.until_text("resume a conversation");
+    tty.until("the other one", |screen| screen.contents().contains("1 message"));
+    assert!(!tty.contents().contains("hello again  "), "{}", tty.contents());
+    tty.types("\r");
+    tty.until_text("Resumed: what follows is new.");
+    tty.types("\u{3}");
+    tty.until_text("again to quit");
+    tty.types("\u{3}");
+    assert_eq!(tty.ends(), 0);
+
+    let mut second = Tty::start_in(tty.home(), &["--demo", "--resume"], (100, 30));
+    second.until_text("resume a conversation");
+    second.types("again");
+    second.until_text("1 of 2");
+    second.types("\r");
+    second.until_text("Resumed: what follows is new.");
+    second.until_text("hello again");
+    second.types("\u{3}\u{3}");
+    second.restored();
+    assert_eq!(second.ends(), 0);
+}

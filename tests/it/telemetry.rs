@@ -111,7 +111,10 @@ async fn the_server_is_told_the_span_of_its_call_and_no_span_holds_a_credential(
     let [call] = named(&spans, "tools/call echo")[..] else { panic!("{spans:#?}") };
     let asked = mcp.asked("tools/call");
     let [asked] = &asked[..] else { panic!("{asked:?}") };
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let hex = |bytes: &[u8]| {
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.concat()
+    };
     let told = format!("00-{}-{}-01", hex(&call.trace_id), hex(&call.span_id));
     let meta = &asked.json()["params"]["_meta"];
     assert_eq!(meta["traceparent"], told);

@@ -209,6 +209,7 @@ fn every_message_call_and_end_is_saved() {
                 Message::Result { .. } => "result".to_owned(),
             }),
             Effect::Save(SessionEvent::Call { .. }) => Some("call".to_owned()),
+            Effect::Save(SessionEvent::ModelChanged { model }) => Some(model.clone()),
             Effect::Save(SessionEvent::TurnEnded { reason }) => Some(format!("{reason:?}")),
             _ => None,
         };

@@ -89,7 +89,8 @@ impl Teller {
         own: &[Warning],
         session: Option<&str>,
     ) -> Said {
-        self.session = session.map(str::to_owned);
+        // With nothing to wait for it is told only afterwards.
+        self.session = session.map(str::to_owned).or_else(|| self.session.take());
         let mut said = Said::default();
         if self.form == Form::Text {
             let down = catalog.servers.iter().filter(|server| {
@@ -170,10 +171,15 @@ impl Teller {
             | Notice::Inquired { .. }
             | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. }
-            | Notice::SessionStarted { .. }
+            | Notice::ModelsListed { .. }
+            | Notice::ModelChanged { .. }
+            | Notice::ModelWaits { .. }
             | Notice::Resumed { .. }
             | Notice::Sessions { .. }
             | Notice::Refused { .. } => {}
+            Notice::SessionStarted { id, path } => {
+                self.session = path.as_ref().map(|_| id.clone());
+            }
         }
         said
     }

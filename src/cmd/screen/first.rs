@@ -1,33 +1,21 @@
 //! The first start, without any config: what this machine offers, and carrying out the choice.
 
-use std::time::Duration;
-
-use futures_util::future::join_all;
 use secrecy::SecretString;
-use serde_json::Value;
+use tokio::sync::mpsc;
 use url::Url;
 
-use crate::app;
+use crate::app::{self, Chosen};
 use crate::cli::{self, Common};
 use crate::cmd::launch::{self, Launch};
-use crate::cmd::{Exit, Stop};
+use crate::cmd::{Exit, Stop, output};
 use crate::config::{ModelConfig, ProviderKind};
 use crate::domain::Interaction;
+use crate::provider::{LocalEndpoint, probe_local};
 use crate::ui::UiOptions;
 use crate::ui::welcome::{Choice, Welcome};
 
-/// How long an endpoint of this machine may take to say what it has.
-const LOCAL: Duration = Duration::from_millis(300);
-/// Most of such an answer that is read.
-const ANSWER: usize = 1024 * 1024;
-
-/// Endpoints that usually listen on this machine.
-const LOCALS: [(&str, &str); 4] = [
-    ("Docker Model Runner", "http://127.0.0.1:12434/engines/v1"),
-    ("Ollama", "http://127.0.0.1:11434/v1"),
-    ("LM Studio", "http://127.0.0.1:1234/v1"),
-    ("llama.cpp", "http://127.0.0.1:8080/v1"),
-];
+/// Room for endpoints that were found: more than there are.
+const FOUND: usize = 8;
 
 /// A provider whose key may be in the environment.
 struct Known {
@@ -84,35 +72,70 @@ pub(super) async fn choose(
     options: &UiOptions,
     mut launch: Launch,
 ) -> Result<Way, Stop> {
-    let why = "There is no config yet, so no model and no servers are known. Nothing has been sent anywhere.";
-    let welcome = Welcome::new(why, choices().await);
-    let chosen = app::welcome(options, welcome)
+    let why = "There is no config yet, so no model and no servers are known. Nothing has left this machine.";
+    let welcome = Welcome::new(why, choices()).searching();
+    let chosen = ask(options, welcome)
         .await
         .map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
-    let model = match chosen {
-        None => return Ok(Way::End(Exit::Done)),
-        Some(Choice::Demo) => {
+    let Some(Chosen { choice, keep }) = chosen else { return Ok(Way::End(Exit::Done)) };
+    let model = match choice {
+        Choice::Demo => {
             let demo = Common { demo: true, ..common.clone() };
             let demo = Launch::prepare(&demo, Interaction::Interactive)?;
             return Ok(Way::On(Box::new(demo.instead_of(launch))));
         }
-        Some(Choice::StarterConfig) => {
+        Choice::StarterConfig => {
             return launch::config(common, &cli::Config::Init).map(Way::End);
         }
-        Some(Choice::Local { url, model, .. }) => local(&url, model),
-        Some(Choice::Key { variable, .. }) => by_key(&variable),
-        Some(Choice::Without) => None,
+        Choice::Local { url, model, .. } => local(&url, model),
+        Choice::Key { variable, .. } => by_key(&variable),
+        Choice::Without => None,
     };
+    if let Some(model) = model.as_ref().filter(|_| keep) {
+        output::note(launch::write_config(common, model)?.trim_end());
+        // From here on as if it had been there.
+        let again = Launch::prepare(common, Interaction::Interactive)?;
+        return Ok(Way::On(Box::new(again.instead_of(launch))));
+    }
     launch.setup.config.model = model;
     Ok(Way::On(Box::new(launch)))
 }
 
-async fn choices() -> Vec<Choice> {
+/// Shows the screen at once and looks for endpoints of this machine meanwhile.
+async fn ask(options: &UiOptions, welcome: Welcome) -> color_eyre::Result<Option<Chosen>> {
+    let (sender, found) = mpsc::channel(FOUND);
+    let screen = app::welcome(options, welcome, found);
+    tokio::pin!(screen);
+    tokio::select! { biased;
+        chosen = &mut screen => chosen,
+        () = look(sender) => screen.await,
+    }
+}
+
+/// Endpoints of this machine that answer now and have a model, each as soon as it has answered.
+async fn look(sender: mpsc::Sender<Choice>) {
+    let (endpoints, mut answering) = mpsc::channel(FOUND);
+    let probing = async {
+        probe_local(&endpoints).await;
+        drop(endpoints);
+    };
+    let passing = async {
+        while let Some(endpoint) = answering.recv().await {
+            if let Some(choice) = usable(endpoint)
+                && sender.send(choice).await.is_err()
+            {
+                return;
+            }
+        }
+    };
+    tokio::join!(probing, passing);
+}
+
+fn choices() -> Vec<Choice> {
     let mut choices = Vec::new();
     if cfg!(feature = "demo") {
         choices.push(Choice::Demo);
     }
-    choices.extend(locals().await);
     choices.extend(KNOWN.iter().filter(|known| key(known.variable).is_some()).map(|known| {
         Choice::Key { provider: known.provider.to_owned(), variable: known.variable.to_owned() }
     }));
@@ -120,34 +143,10 @@ async fn choices() -> Vec<Choice> {
     choices
 }
 
-/// Endpoints of this machine that answer now and have a model.
-async fn locals() -> Vec<Choice> {
-    // No proxy: what is asked is on this machine.
-    let Ok(client) = reqwest::Client::builder().no_proxy().timeout(LOCAL).build() else {
-        return Vec::new();
-    };
-    let asked = LOCALS.iter().map(|(name, url)| ask(&client, name, url));
-    join_all(asked).await.into_iter().flatten().collect()
-}
-
-async fn ask(client: &reqwest::Client, name: &str, url: &str) -> Option<Choice> {
-    let mut response = client.get(format!("{url}/models")).send().await.ok()?;
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.ok()? {
-        body.extend_from_slice(&chunk);
-        if body.len() > ANSWER {
-            return None;
-        }
-    }
-    let model = first_model(&serde_json::from_slice(&body).ok()?)?;
-    Some(Choice::Local { name: name.to_owned(), url: url.to_owned(), model })
-}
-
-/// The first model of a list that is not for embeddings only.
-fn first_model(list: &Value) -> Option<String> {
-    let models = list.get("data")?.as_array()?;
-    let names = models.iter().filter_map(|model| model.get("id")?.as_str());
-    names.into_iter().find(|name| !name.contains("embed")).map(str::to_owned)
+/// Its first model that is not for embeddings only; `/model` takes another.
+fn usable(endpoint: LocalEndpoint) -> Option<Choice> {
+    let model = endpoint.models.into_iter().find(|name| !name.contains("embed"))?;
+    Some(Choice::Local { name: endpoint.name, url: endpoint.base_url.to_string(), model })
 }
 
 fn local(url: &str, name: String) -> Option<ModelConfig> {
@@ -187,19 +186,26 @@ fn key(variable: &str) -> Option<SecretString> {
 mod tests {
     use super::*;
 
+    fn endpoint(models: &[&str]) -> LocalEndpoint {
+        LocalEndpoint {
+            name: "Ollama".to_owned(),
+            base_url: Url::parse("http://localhost:11434/v1").unwrap(),
+            models: models.iter().map(ToString::to_string).collect(),
+        }
+    }
+
     #[test]
     fn a_model_for_embeddings_only_is_passed_over() {
-        let list = serde_json::json!({ "data": [{ "id": "nomic-embed-text" }, { "id": "qwen3" }] });
-        assert_eq!(first_model(&list).as_deref(), Some("qwen3"));
-        assert_eq!(first_model(&serde_json::json!({ "data": [] })), None);
-        assert_eq!(first_model(&serde_json::json!("x")), None);
+        let choice = usable(endpoint(&["nomic-embed-text", "qwen3"])).unwrap();
+        let Choice::Local { model, url, .. } = choice else { panic!("{choice:?}") };
+        assert_eq!(model, "qwen3");
+        assert!(local(&url, model).is_some());
+        assert_eq!(usable(endpoint(&["nomic-embed-text"])), None);
+        assert_eq!(usable(endpoint(&[])), None);
     }
 
     #[test]
     fn addresses_of_known_endpoints_are_addresses() {
-        for (_, url) in LOCALS {
-            assert!(local(url, "m".to_owned()).is_some());
-        }
         for known in KNOWN {
             assert!(Url::parse(known.base_url).is_ok());
         }

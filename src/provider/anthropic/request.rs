@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::kept_blocks;
+use super::{Kept, Place, kept};
 use crate::config::ModelConfig;
-use crate::domain::turn::{Reasoning, RequestedCall};
+use crate::domain::turn::RequestedCall;
 use crate::provider::ModelRequest;
 use crate::provider::history::{Step, Told, sent_name, steps};
 use crate::provider::openai::{Omit, Sent};
@@ -30,7 +30,7 @@ pub(super) fn build(request: &ModelRequest, config: &ModelConfig, omit: Omit) ->
     if !tools.is_empty() && !omit.tools {
         body.insert("tools".to_owned(), Value::Array(tools));
     }
-    body.insert("messages".to_owned(), Value::Array(messages(request, &renames, omit)));
+    body.insert("messages".to_owned(), Value::Array(messages(request, config, &renames, omit)));
     if let Some(temperature) = request.temperature.or(config.temperature)
         && !omit.temperature
     {
@@ -70,7 +70,12 @@ fn tools(request: &ModelRequest) -> (Vec<Value>, Renames) {
 }
 
 /// Messages of alternating roles: what comes from the user's side is put together, results first.
-fn messages(request: &ModelRequest, renames: &Renames, omit: Omit) -> Vec<Value> {
+fn messages(
+    request: &ModelRequest,
+    config: &ModelConfig,
+    renames: &Renames,
+    omit: Omit,
+) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for step in steps(&request.messages) {
         match step {
@@ -79,7 +84,8 @@ fn messages(request: &ModelRequest, renames: &Renames, omit: Omit) -> Vec<Value>
                 if turns.is_empty() {
                     add(&mut turns, "user", vec![text_block("")]);
                 }
-                add(&mut turns, "assistant", said(text, reasoning, &calls, renames, omit));
+                let kept = reasoning.and_then(|reasoning| kept(reasoning, config));
+                add(&mut turns, "assistant", said(text, kept, &calls, renames, omit));
                 if !calls.is_empty() {
                     add(&mut turns, "user", calls.iter().map(|pair| told(pair, omit)).collect());
                 }
@@ -106,17 +112,62 @@ fn text_block(text: &str) -> Value {
 
 fn said(
     text: &str,
-    reasoning: Option<&Reasoning>,
+    kept: Option<Kept>,
     calls: &[(&RequestedCall, Told<'_>)],
     renames: &Renames,
     omit: Omit,
 ) -> Vec<Value> {
-    let mut blocks = reasoning.map(kept_blocks).unwrap_or_default();
-    if !text.trim().is_empty() || calls.is_empty() {
-        blocks.push(text_block(text));
+    let uses = calls.iter().map(|(call, _)| tool_use(call, renames, omit));
+    let Kept { blocks, order, .. } = kept.unwrap_or_default();
+    if let Some(texts) = texts(text, &order, blocks.len(), calls.len()) {
+        return in_order(&order, blocks, texts, uses);
     }
-    blocks.extend(calls.iter().map(|(call, _)| tool_use(call, renames, omit)));
-    blocks
+    let mut all = blocks;
+    if !text.trim().is_empty() || calls.is_empty() {
+        all.push(text_block(text));
+    }
+    all.extend(uses);
+    all
+}
+
+/// The texts of an answer as they stood between its other blocks; `None` if the order is not that
+/// of this message, which may have been cut or changed since.
+fn texts<'a>(
+    text: &'a str,
+    order: &[Place],
+    thoughts: usize,
+    calls: usize,
+) -> Option<Vec<&'a str>> {
+    let count = |wanted| order.iter().filter(|place| **place == wanted).count();
+    if order.is_empty() || count(Place::Thought) != thoughts || count(Place::Call) != calls {
+        return None;
+    }
+    let mut rest = text;
+    let mut texts = Vec::new();
+    for place in order {
+        if let Place::Text(length) = place {
+            let (piece, after) = rest.split_at_checked(*length)?;
+            texts.push(piece);
+            rest = after;
+        }
+    }
+    rest.is_empty().then_some(texts)
+}
+
+fn in_order(
+    order: &[Place],
+    thoughts: Vec<Value>,
+    texts: Vec<&str>,
+    mut uses: impl Iterator<Item = Value>,
+) -> Vec<Value> {
+    let (mut thoughts, mut texts) = (thoughts.into_iter(), texts.into_iter());
+    let blocks = order.iter().filter_map(|place| match place {
+        Place::Thought => thoughts.next(),
+        // One of blanks alone would be refused.
+        Place::Text(_) => texts.next().filter(|text| !text.trim().is_empty()).map(text_block),
+        Place::Call => uses.next(),
+    });
+    blocks.collect()
 }
 
 /// Where tools are left out, calls and results become text: blocks of theirs would be refused.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::FIELD;
+use super::{FIELD, Kept, Place};
 use crate::domain::ModelName;
 use crate::domain::turn::{Reasoning, RequestedCall, Usage};
 use crate::provider::answer::{Answer, Said};
@@ -22,11 +22,14 @@ type Out<'a> = &'a mut Vec<ModelEvent>;
 /// One answer.
 #[derive(Debug)]
 pub(super) struct Blocks {
+    origin: String,
     renames: Renames,
     seed: u64,
     answer: Answer,
     /// Thinking blocks, as they have to be handed back.
     thoughts: Vec<Value>,
+    /// How all blocks follow one another.
+    order: Vec<Place>,
     calls: Vec<Asked>,
     /// Index and kind of the blocks that are open.
     open: Vec<(u64, Open)>,
@@ -51,12 +54,14 @@ enum Open {
 }
 
 impl Blocks {
-    pub(super) fn new(renames: Renames, seed: u64) -> Self {
+    pub(super) fn new(origin: String, renames: Renames, seed: u64) -> Self {
         Self {
+            origin,
             renames,
             seed,
             answer: Answer::default(),
             thoughts: Vec::new(),
+            order: Vec::new(),
             calls: Vec::new(),
             open: Vec::new(),
             done: false,
@@ -96,11 +101,13 @@ impl Blocks {
     fn block(&mut self, block: &Value, out: Out<'_>) -> Result<Open, ProviderError> {
         match text_of(block, "type") {
             "text" => {
-                self.answer.text(text_of(block, "text"), out)?;
+                self.order.push(Place::Text(0));
+                self.text(text_of(block, "text"), out)?;
                 Ok(Open::Text)
             }
             "thinking" => {
                 self.answer.reasoning(text_of(block, "thinking"), out)?;
+                self.order.push(Place::Thought);
                 self.thoughts.push(json!({
                     "type": "thinking",
                     "thinking": text_of(block, "thinking"),
@@ -110,6 +117,7 @@ impl Blocks {
             }
             "redacted_thinking" => {
                 self.answer.count(text_of(block, "data"))?;
+                self.order.push(Place::Thought);
                 self.thoughts.push(block.clone());
                 Ok(Open::Other)
             }
@@ -129,6 +137,7 @@ impl Blocks {
         }
         let (id, name) = (text_of(block, "id"), text_of(block, "name"));
         self.answer.count(name)?;
+        self.order.push(Place::Call);
         self.calls.push(Asked { id: id.to_owned(), name: name.to_owned(), arguments });
         Ok(Open::Call(self.calls.len() - 1))
     }
@@ -138,7 +147,7 @@ impl Blocks {
         let index = index_of(value);
         let open = self.open.iter().find(|(open, _)| *open == index).map(|(_, open)| *open);
         match (text_of(delta, "type"), open) {
-            ("text_delta", _) => self.answer.text(text_of(delta, "text"), out),
+            ("text_delta", _) => self.text(text_of(delta, "text"), out),
             ("thinking_delta", Some(Open::Thought(place))) => {
                 let piece = text_of(delta, "thinking");
                 self.answer.reasoning(piece, out)?;
@@ -163,6 +172,17 @@ impl Blocks {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Text of the answer. What comes outside of any text block, or of one that is not the last, is
+    /// counted as a block of its own: text is kept in the order in which it came.
+    fn text(&mut self, piece: &str, out: Out<'_>) -> Result<(), ProviderError> {
+        match self.order.last_mut() {
+            Some(Place::Text(length)) => *length += piece.len(),
+            _ if piece.is_empty() => {}
+            _ => self.order.push(Place::Text(piece.len())),
+        }
+        self.answer.text(piece, out)
     }
 
     fn extend_thought(&mut self, place: usize, member: &str, piece: &str) {
@@ -259,11 +279,15 @@ impl Mapping for Blocks {
 
     fn end(&mut self, out: Out<'_>) {
         let calls = self.finished_calls();
-        let thoughts = std::mem::take(&mut self.thoughts);
-        let reasoning = (!thoughts.is_empty()).then(|| Reasoning {
-            text: self.answer.thought.clone(),
-            field: FIELD.to_owned(),
-            signature: Some(Value::Array(thoughts).to_string()),
+        let blocks = std::mem::take(&mut self.thoughts);
+        let reasoning = (!blocks.is_empty()).then(|| {
+            let order = std::mem::take(&mut self.order);
+            let kept = Kept { from: std::mem::take(&mut self.origin), blocks, order };
+            Reasoning {
+                text: self.answer.thought.clone(),
+                field: FIELD.to_owned(),
+                signature: serde_json::to_string(&kept).ok(),
+            }
         });
         self.answer.conclude(self.done, reasoning, calls, out);
     }

@@ -84,11 +84,13 @@ fn look() -> RequestedCall {
 fn blocks_become_events_and_counts_are_added_up() {
     let (events, result) = decode(&thinking_turn());
     assert_eq!(result, Ok(()));
-    let block = json!([{"type": "thinking", "thinking": "Hm", "signature": "sig"}]);
+    let block = json!({"type": "thinking", "thinking": "Hm", "signature": "sig"});
+    let order = vec![Place::Thought, Place::Text(7), Place::Call];
+    let kept = Kept { from: "api.anthropic.com:443 m".to_owned(), blocks: vec![block], order };
     let reasoning = Reasoning {
         text: "Hm".to_owned(),
         field: "thinking".to_owned(),
-        signature: Some(block.to_string()),
+        signature: serde_json::to_string(&kept).ok(),
     };
     assert_eq!(
         events,
@@ -194,4 +196,75 @@ fn the_base_may_leave_out_or_name_the_version() {
     for base in ["http://h", "http://h/v1/", "http://h/v1/messages"] {
         assert_eq!(url(&Url::parse(base).unwrap()).as_str(), "http://h/v1/messages");
     }
+}
+
+/// An answer that thinks before its text and once more before its call.
+fn interleaved() -> Message {
+    let mut events = vec![
+        json!({"type": "message_start", "message": {"usage": {"input_tokens": 4}}}),
+        start(0, &json!({"type": "thinking", "thinking": "", "signature": ""})),
+        delta(0, &json!({"type": "thinking_delta", "thinking": "first"})),
+        delta(0, &json!({"type": "signature_delta", "signature": "s1"})),
+        stop(0),
+        start(1, &json!({"type": "text", "text": ""})),
+        delta(1, &json!({"type": "text_delta", "text": "Grüß "})),
+        delta(1, &json!({"type": "text_delta", "text": "Gott"})),
+        stop(1),
+        start(2, &json!({"type": "redacted_thinking", "data": "d"})),
+        stop(2),
+        start(3, &json!({"type": "text", "text": "\n"})),
+        stop(3),
+        start(4, &json!({"type": "tool_use", "id": "tu", "name": "look", "input": {"a": 1}})),
+        stop(4),
+    ];
+    events.extend(ending("tool_use"));
+    let (events, result) = decode(&events);
+    assert_eq!(result, Ok(()));
+    let (mut text, mut reasoning, mut calls) = (String::new(), None, Vec::new());
+    for event in events {
+        match event {
+            ModelEvent::Text(piece) => text.push_str(&piece),
+            ModelEvent::ReasoningDone(done) => reasoning = Some(done),
+            ModelEvent::Call(call) => calls.push(call),
+            _ => {}
+        }
+    }
+    Message::Assistant { text, reasoning, calls, incomplete: false }
+}
+
+fn sent(config: &ModelConfig, answer: Message) -> Vec<String> {
+    let request = ModelRequest {
+        system: String::new(),
+        messages: vec![Message::User { text: "x".to_owned() }, answer].into(),
+        tools: [].into(),
+        max_output_tokens: None,
+        temperature: None,
+    };
+    let body = super::request(&request, config, Omit::default()).body;
+    let blocks = body["messages"][1]["content"].as_array().unwrap();
+    blocks.iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn thinking_between_other_blocks_goes_back_to_its_place() {
+    let expected = ["thinking", "text", "redacted_thinking", "tool_use"];
+    assert_eq!(sent(&config(), interleaved()), expected);
+}
+
+#[test]
+fn thinking_of_another_model_or_endpoint_is_not_handed_back() {
+    let other_model = ModelConfig { name: "n".to_owned(), ..config() };
+    let other_place =
+        ModelConfig { base_url: Url::parse("https://proxy.example").unwrap(), ..config() };
+    for config in [other_model, other_place] {
+        assert_eq!(sent(&config, interleaved()), ["text", "tool_use"]);
+    }
+}
+
+#[test]
+fn an_order_that_is_not_that_of_the_message_is_passed_over() {
+    let Message::Assistant { reasoning, calls, incomplete, .. } = interleaved() else { panic!() };
+    let cut = Message::Assistant { text: "Gr".to_owned(), reasoning, calls, incomplete };
+    let expected = ["thinking", "redacted_thinking", "text", "tool_use"];
+    assert_eq!(sent(&config(), cut), expected);
 }

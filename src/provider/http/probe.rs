@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
@@ -14,7 +15,7 @@ use super::{add_headers, build, endpoint, of_transport};
 use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
 use crate::provider::place::is_near;
-use crate::provider::{ProviderError, ProviderErrorKind, anthropic, fault, openai};
+use crate::provider::{OfferedModel, ProviderError, ProviderErrorKind, anthropic, fault, openai};
 
 /// All questions about a window together.
 const WINDOW_TIME: Duration = Duration::from_secs(3);
@@ -46,31 +47,39 @@ pub struct LocalEndpoint {
     pub models: Vec<String>,
 }
 
-/// Which of the well-known local endpoints answer, asked side by side. Takes less than a second.
-pub async fn probe_local() -> Vec<LocalEndpoint> {
+/// Which of the well-known local endpoints answer, asked side by side; each is told as soon as it
+/// has answered. Takes less than a second.
+pub async fn probe_local(found: &mpsc::Sender<LocalEndpoint>) {
     let known = LOCAL.iter().filter_map(|(name, url)| Some((*name, Url::parse(url).ok()?)));
-    answering(known.collect()).await
+    answering(known.collect(), found).await;
 }
 
-async fn answering(known: Vec<(&str, Url)>) -> Vec<LocalEndpoint> {
-    let Some((_, first)) = known.first() else { return Vec::new() };
-    let Ok(client) = build(first, None) else { return Vec::new() };
+async fn answering(known: Vec<(&str, Url)>, found: &mpsc::Sender<LocalEndpoint>) {
+    let Some((_, first)) = known.first() else { return };
+    let Ok(client) = build(first, None) else { return };
     let asked = known.into_iter().map(|(name, base_url)| {
         let request = client.get(openai::below(&base_url, "models"));
         async move {
             let answer = timeout(LOCAL_TIME, json_of(request)).await.ok()??;
             let models = reading::models(&answer)?;
-            Some(LocalEndpoint { name: name.to_owned(), base_url, models: bounded(models) })
+            let models = bounded(models).into_iter().map(|model| model.name).collect();
+            Some(LocalEndpoint { name: name.to_owned(), base_url, models })
         }
     });
-    join_all(asked).await.into_iter().flatten().collect()
+    let told = asked.map(|answer| async {
+        if let Some(endpoint) = answer.await {
+            // Nobody wants to know any more.
+            drop(found.send(endpoint).await);
+        }
+    });
+    join_all(told).await;
 }
 
 /// The names of the models that the endpoint offers.
 pub(super) async fn models(
     client: &reqwest::Client,
     config: &ModelConfig,
-) -> Result<Vec<String>, ProviderError> {
+) -> Result<Vec<OfferedModel>, ProviderError> {
     let url = models_url(config);
     let about = endpoint(config, &url);
     let request = add_headers(client.get(url.clone()), config)?;
@@ -121,6 +130,15 @@ async fn ask_for_window(client: &reqwest::Client, config: &ModelConfig) -> Optio
     if config.provider == ProviderKind::Anthropic || !is_near(base) {
         return listed.await;
     }
+    // LM Studio tells more at an address of its own, Docker Model Runner beside its engines.
+    let studio = async {
+        let answer = get(client, config, "api/v0/models").await?;
+        reading::window_in_models(&answer, &config.name)
+    };
+    let docker = async {
+        let answer = json_of(client.get(docker_models(base)?)).await?;
+        reading::window_in_docker(&answer, &config.name)
+    };
     let props = async { reading::window_in_props(&get(client, config, "props").await?) };
     let running =
         async { reading::window_in_running(&get(client, config, "api/ps").await?, &config.name) };
@@ -128,8 +146,12 @@ async fn ask_for_window(client: &reqwest::Client, config: &ModelConfig) -> Optio
         let request = client.post(beside(base, "api/show")).json(&json!({"model": config.name}));
         reading::window_in_show(&json_of(add_headers(request, config).ok()?).await?)
     };
-    let (props, running, shown, listed) = tokio::join!(props, running, shown, listed);
-    props.or(running).or(shown).or(listed)
+    let (props, running, shown) = tokio::join!(props, running, shown);
+    if let Some(window) = props.or(running).or(shown) {
+        return Some(window);
+    }
+    let (studio, docker, listed) = tokio::join!(studio, docker, listed);
+    studio.or(docker).or(listed)
 }
 
 async fn get(client: &reqwest::Client, config: &ModelConfig, path: &str) -> Option<Value> {
@@ -152,7 +174,15 @@ fn beside(base: &Url, path: &str) -> Url {
     url
 }
 
-fn bounded(mut models: Vec<String>) -> Vec<String> {
+/// Where Docker Model Runner lists its models; `None` for the address of another server.
+fn docker_models(base: &Url) -> Option<Url> {
+    let (root, _) = base.path().split_once("/engines")?;
+    let mut url = base.clone();
+    url.set_path(&format!("{root}/models"));
+    Some(url)
+}
+
+fn bounded(mut models: Vec<OfferedModel>) -> Vec<OfferedModel> {
     models.truncate(MODELS_LIMIT);
     models
 }

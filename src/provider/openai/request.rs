@@ -6,6 +6,7 @@ use super::{Kept, Omit, Sent, origin, target, wants_reasoning};
 use crate::config::ModelConfig;
 use crate::domain::turn::{Reasoning, RequestedCall};
 use crate::provider::ModelRequest;
+use crate::provider::arguments::made_up_id;
 use crate::provider::history::{Step, Told, sent_name, steps};
 use crate::provider::place::is_host;
 use crate::provider::rename::Renames;
@@ -73,11 +74,12 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omi
                 let kept = reasoning.and_then(|reasoning| kept(reasoning, config));
                 let asked = calls.iter().map(|(call, _)| *call);
                 let asked: Vec<_> =
-                    asked.map(|call| tool_call(call, renames, kept.as_ref())).collect();
+                    asked.map(|call| tool_call(call, config, renames, kept.as_ref())).collect();
                 let reasoning = reasoning.zip(kept.as_ref());
                 messages.push(assistant(text, asked, reasoning, config));
                 messages.extend(calls.iter().map(|(call, told)| {
-                    json!({"role": "tool", "tool_call_id": call.provider_id, "content": told.text})
+                    let id = sent_id(&call.provider_id, config);
+                    json!({"role": "tool", "tool_call_id": id, "content": told.text})
                 }));
             }
         }
@@ -148,9 +150,28 @@ fn kept(reasoning: &Reasoning, config: &ModelConfig) -> Option<Kept> {
     (kept.from == origin(config)).then_some(kept)
 }
 
-fn tool_call(call: &RequestedCall, renames: &Renames, kept: Option<&Kept>) -> Value {
+/// The id of a call as this endpoint takes it. Mistral refuses ids of other makers: they come from
+/// a conversation that was begun elsewhere.
+fn sent_id(id: &str, config: &ModelConfig) -> String {
+    let fits = id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if fits || !is_host(&config.base_url, "mistral.ai") {
+        return id.to_owned();
+    }
+    // FNV-1a: the same id becomes the same one in every request.
+    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    made_up_id(hash, 0)
+}
+
+fn tool_call(
+    call: &RequestedCall,
+    config: &ModelConfig,
+    renames: &Renames,
+    kept: Option<&Kept>,
+) -> Value {
     let mut sent = json!({
-        "id": call.provider_id,
+        "id": sent_id(&call.provider_id, config),
         "type": "function",
         "function": {
             "name": sent_name(call.name.as_str()),

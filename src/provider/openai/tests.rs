@@ -448,3 +448,19 @@ mod any_cut {
         }
     }
 }
+
+#[test]
+fn ids_of_other_makers_become_ones_that_mistral_takes() {
+    let messages =
+        || vec![user("x"), calling(None, vec![call("toolu_01AbCdEf", "look", &json!({}))])];
+    let ids = |base: &str| {
+        let sent = body(&config(base), messages());
+        let [.., asked, told] = &sent["messages"].as_array().unwrap()[..] else { panic!("{sent}") };
+        assert_eq!(asked["tool_calls"][0]["id"], told["tool_call_id"]);
+        told["tool_call_id"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(ids("https://api.openai.com/v1"), "toolu_01AbCdEf");
+    let id = ids("https://api.mistral.ai/v1");
+    assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+    assert_eq!(id, ids("https://api.mistral.ai/v1"));
+}

@@ -112,7 +112,7 @@ fn calls_without_readable_arguments_are_found_by_what_their_lines_say() {
         calls: vec![call],
         incomplete: false,
     });
-    assert_eq!(texts(&[asked.clone()]), [pair("a", LOST_FOR_MODEL)]);
+    assert_eq!(texts(std::slice::from_ref(&asked)), [pair("a", LOST_FOR_MODEL)]);
     assert_eq!(texts(&[asked, ended(1, "a", "x", Some("told"))]), [pair("a", "told")]);
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use crate::domain::model::ModelInfo;
 use crate::domain::{ContextParts, TurnId};
 
 /// A turn that goes on.
@@ -24,6 +25,8 @@ pub struct Status {
     pub turn: Option<Running>,
     /// Tokens of the next request by part.
     pub context: ContextParts,
+    /// The model that answers, once it is known.
+    pub model: Option<ModelInfo>,
     /// A line of the program, and until when it stands.
     pub said: Option<(String, Instant)>,
     /// Messages that wait for the turn to end.

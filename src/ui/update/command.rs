@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{global, queue, sessions};
+use super::{global, models, queue, sessions};
 use crate::bridge::{Op, Target};
 use crate::config::ThemeName;
 use crate::domain::{Catalog, ServerName, ToolId};
@@ -77,7 +77,7 @@ pub const COMMANDS: &[Command] = &[
     command!("theme", [], "auto, dark, light, ansi or none", Theme, "change the colours"),
     command!("mouse", [], "on or off", Mouse, "capture the mouse, or leave it to the terminal"),
     command!("copy", [], "", Copy, "copy the selected item, or the last answer"),
-    command!("model", [], "", Model, "which model answers"),
+    command!("model", ["models"], "[name]", Model, "choose the model that answers"),
     command!("quit", ["exit", "q"], "", Quit, "leave"),
     command!("queue", [], "[edit 1, drop 1, clear]", Queue, "messages that wait to be sent"),
 ];
@@ -153,15 +153,8 @@ pub(super) fn carry_out(
         What::Theme => state.options.theme = theme(argument)?,
         What::Mouse => return mouse(state, argument),
         What::Copy => return Ok(global::copy(state, now)),
-        What::Model => {
-            let model = text::line(&state.options.model);
-            let said = if state.options.model.is_empty() {
-                "no model is configured".to_owned()
-            } else {
-                format!("model: {model}")
-            };
-            state.say(said, now);
-        }
+        What::Model if argument.is_empty() => return Ok(models::open(state)),
+        What::Model => return Ok(models::switch(argument)),
         What::Quit => return Ok(vec![Intent::Exit]),
     }
     Ok(Vec::new())

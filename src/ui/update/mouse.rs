@@ -27,6 +27,7 @@ fn scroll(state: &mut UiState, at: Position, rows: i32) {
     match &mut state.overlay {
         Some(Overlay::Page(page)) => return page.go(by),
         Some(Overlay::Palette(palette)) => return palette.go(by.signum()),
+        Some(Overlay::Models(models)) => return models.go(by.signum()),
         Some(Overlay::Pick(picker)) => return picker.go(by.signum()),
         Some(Overlay::CallTool(form)) => {
             if let Body::Fields(fields) = &mut form.body {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use super::sessions;
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
+use crate::domain::model::ModelInfo;
 use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Warning};
 use crate::text;
 use crate::ui::intent::Intent;
@@ -85,6 +86,16 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::CallChanged { call, .. } => {
             state.running.insert(call.id, call.tool.clone());
         }
+        Notice::ModelsListed { models } => {
+            if let Some(Overlay::Models(open)) = &mut state.overlay {
+                open.take(&models);
+            }
+        }
+        Notice::ModelChanged { model, switched } => model_changed(state, model, switched, at),
+        Notice::ModelWaits { name } => {
+            let name = text::strict_line(&name);
+            state.say(format!("{name} answers from the next message on"), at);
+        }
         Notice::Resumed { history, remarks, draft } => {
             sessions::resumed(state, &history, &remarks, draft, at);
         }
@@ -96,6 +107,16 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::CallRefused { .. } | Notice::Inquired { .. } | Notice::OffersChanged { .. } => {}
     }
     Vec::new()
+}
+
+fn model_changed(state: &mut UiState, model: ModelInfo, switched: bool, at: Instant) {
+    if switched {
+        let name = text::strict_line(&model.name);
+        let (window, word) = (crate::ui::view::short(model.window), model.origin.word());
+        state.say(format!("{name} answers from now on; window {window}, {word}"), at);
+    }
+    state.options.model.clone_from(&model.name);
+    state.status.model = Some(model);
 }
 
 fn asked(state: &mut UiState, approval: Arc<Approval>) -> Vec<Intent> {

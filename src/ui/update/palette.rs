@@ -41,7 +41,8 @@ fn run(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
         Run::Action(action) => global::act(state, keymap, action, press.at),
         // What may follow may also be left out.
         Run::Command(command)
-            if command.argument.is_empty() || matches!(command.name, "resume" | "fork") =>
+            if command.argument.is_empty()
+                || matches!(command.name, "resume" | "fork" | "model") =>
         {
             command::carry_out(state, command, "", press.at).unwrap_or_else(|fault| {
                 state.say(fault, press.at);

@@ -8,7 +8,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{Look, hints, short};
-use crate::domain::ContextParts;
+use crate::domain::model::WindowOrigin;
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::state::UiState;
@@ -142,7 +142,7 @@ fn detailed(state: &UiState, look: Look<'_>, detail: Detail) -> Line<'static> {
         }
     }
     if state.status.context.total() > 0 {
-        parts.push(context(&state.status.context, detail.parts, look));
+        parts.push(context(state, detail.parts, look));
     }
     if detail.model && !state.options.model.is_empty() {
         let model = text::line(&state.options.model).into_string();
@@ -160,7 +160,11 @@ fn detailed(state: &UiState, look: Look<'_>, detail: Detail) -> Line<'static> {
 
 /// Tokens of the next request and the window; by part where there is room. Empty parts are not
 /// named.
-fn context(parts: &ContextParts, how: Parts, look: Look<'_>) -> Span<'static> {
+fn context(state: &UiState, how: Parts, look: Look<'_>) -> Span<'static> {
+    let parts = &state.status.context;
+    // What is only assumed is marked so.
+    let assumed = state.status.model.as_ref().is_some_and(|it| it.origin == WindowOrigin::Assumed);
+    let about = if assumed { "~" } else { "" };
     let total = parts.total();
     let window = parts.window.filter(|window| *window > 0);
     let style = match window.map(|window| total.saturating_mul(100) / window) {
@@ -170,8 +174,8 @@ fn context(parts: &ContextParts, how: Parts, look: Look<'_>) -> Span<'static> {
     };
     let mut text = match (window, how) {
         (None, _) => format!("{} tok", short(total)),
-        (Some(window), Parts::Words) => format!("{} of {} tok", short(total), short(window)),
-        (Some(window), _) => format!("{}/{}", short(total), short(window)),
+        (Some(window), Parts::Words) => format!("{} of {about}{} tok", short(total), short(window)),
+        (Some(window), _) => format!("{}/{about}{}", short(total), short(window)),
     };
     let of = [
         ("system", "sys", parts.system),

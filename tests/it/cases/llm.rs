@@ -6,6 +6,7 @@
 mod history;
 mod script;
 mod stream;
+mod wire;
 
 use std::path::{Path, PathBuf};
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mini_me_tui::bridge::{Notice, Op};
 use mini_me_tui::config::{
-    Config, McpConfig, ModelConfig, PinMode, Protocol, ProviderKind, ServerConfig, UiConfig,
+    AuditConfig, Config, McpConfig, ModelConfig, PinMode, Protocol, ProviderKind, ServerConfig,
+    UiConfig,
 };
 use mini_me_tui::domain::{
     Answer, Approval, CallId, CallState, Catalog, Mode, Outcome, Tool, ToolId, TurnEnd, Warning,
@@ -181,6 +182,7 @@ pub(crate) fn setup(
         file: None,
         model,
         mcp: McpConfig { servers, pins, ..McpConfig::default() },
+        audit: AuditConfig::default(),
         ui: UiConfig::default(),
         keys: std::collections::BTreeMap::default(),
     };

@@ -54,16 +54,25 @@ pub(crate) struct Tty {
     keys: Mutex<Option<Box<dyn Write + Send>>>,
     child: Box<dyn Child + Send + Sync>,
     shown: Shown,
-    home: Option<TempDir>,
+    home: Option<Arc<TempDir>>,
 }
 
 impl Tty {
     /// Starts the program with a home of its own.
     pub(crate) fn start(arguments: &[&str], size: (u16, u16)) -> Self {
-        let home = TempDir::new().unwrap();
+        Self::start_in(Arc::new(TempDir::new().unwrap()), arguments, size)
+    }
+
+    /// The same with a home that another run has had, or has.
+    pub(crate) fn start_in(home: Arc<TempDir>, arguments: &[&str], size: (u16, u16)) -> Self {
         let mut tty = Self::run(&Start::new(arguments, size, home.path()));
         tty.home = Some(home);
         tty
+    }
+
+    /// The home it was started with.
+    pub(crate) fn home(&self) -> Arc<TempDir> {
+        Arc::clone(self.home.as_ref().unwrap())
     }
 
     pub(crate) fn run(start: &Start<'_>) -> Self {

@@ -75,10 +75,10 @@ impl Home {
     /// A home whose config has this model and these servers (`name`, `url`).
     pub(crate) fn with(model: &str, servers: &[(&str, &str)]) -> Self {
         let home = Self::new();
-        let servers: String = servers
-            .iter()
-            .map(|(name, url)| format!("    - {{ name: {name}, url: \"{url}\" }}\n"))
-            .collect();
+        let entry =
+            |(name, url): &(&str, &str)| format!("    - {{ name: {name}, url: \"{url}\" }}\n");
+        let servers: Vec<String> = servers.iter().map(entry).collect();
+        let servers = servers.concat();
         home.configure(&format!(
             "model: {{ baseUrl: \"{model}\", name: m, contextWindow: 100000 }}\nmcp:\n  servers:\n{servers}"
         ));

@@ -44,8 +44,11 @@ fn lists_of_models_come_in_several_shapes() {
         json!({"models": [{"name": "a"}]}),
         json!([{"id": "a"}]),
     ] {
-        assert_eq!(reading::models(&list), Some(vec!["a".to_owned()]));
+        let only = OfferedModel { name: "a".to_owned(), window: None };
+        assert_eq!(reading::models(&list), Some(vec![only]));
     }
+    let sized = json!({"data": [{"id": "a", "max_model_len": 4096}]});
+    assert_eq!(reading::models(&sized).unwrap()[0].window, Some(4096));
     assert_eq!(reading::models(&json!({"object": "list", "data": null})), Some(Vec::new()));
     assert_eq!(reading::models(&json!({"data": "x"})), None);
 }
@@ -80,5 +83,24 @@ async fn only_endpoints_that_answer_with_models_are_found() {
     let known = vec![("closed", closed), ("good", good.clone()), ("other", other)];
     let found =
         LocalEndpoint { name: "good".to_owned(), base_url: good, models: vec!["m".to_owned()] };
-    assert_eq!(answering(known).await, [found]);
+    let (sender, mut told) = mpsc::channel(4);
+    answering(known, &sender).await;
+    drop(sender);
+    assert_eq!(told.recv().await, Some(found));
+    assert_eq!(told.recv().await, None);
+}
+
+#[test]
+fn docker_tells_the_window_beside_its_engines() {
+    let base = Url::parse("http://localhost:12434/engines/v1").unwrap();
+    assert_eq!(docker_models(&base).unwrap().as_str(), "http://localhost:12434/models");
+    assert_eq!(docker_models(&Url::parse("http://localhost:11434/v1").unwrap()), None);
+    let list = json!([
+        {"id": "sha256:1", "tags": ["ai/other:latest"], "config": {"context_size": 1024}},
+        {"id": "sha256:2", "tags": ["ai/qwen3:latest"], "config": {"context_size": 32768}},
+        {"id": "sha256:3", "tags": ["ai/smol"], "config": {"gguf": {"llama.context_length": "8192"}}},
+    ]);
+    assert_eq!(reading::window_in_docker(&list, "ai/qwen3"), Some(32768));
+    assert_eq!(reading::window_in_docker(&list, "ai/smol"), Some(8192));
+    assert_eq!(reading::window_in_docker(&list, "ai/none"), None);
 }

@@ -4,6 +4,7 @@ use ratatui::text::{Line, Span};
 
 use super::super::{Look, short, wrapped};
 use crate::domain::ToolSearch;
+use crate::domain::model::WindowOrigin;
 use crate::text;
 use crate::ui::state::UiState;
 
@@ -31,7 +32,7 @@ pub(super) fn rows(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<
     .collect();
     let window = parts.window.map_or_else(
         || "the model's window is not known".to_owned(),
-        |window| format!("of a window of {}", short(window)),
+        |window| format!("of a window of {}{}", short(window), origin_of_window(state)),
     );
     rows.push(Line::default());
     let how = if parts.counted { "by the endpoint's count" } else { "estimated" };
@@ -39,6 +40,18 @@ pub(super) fn rows(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<
     rows.extend(wrapped(&total, columns, look.theme.text));
     rows.extend(tools(state, columns, look));
     rows
+}
+
+/// Where the window is known from, as the end of a sentence about it.
+fn origin_of_window(state: &UiState) -> &'static str {
+    match state.status.model.as_ref().map(|model| model.origin) {
+        None => "",
+        Some(WindowOrigin::Asked) => ", which the endpoint told",
+        Some(WindowOrigin::Configured) => ", which is configured",
+        Some(WindowOrigin::Assumed) => {
+            ", which is assumed: set model.contextWindow if you know better"
+        }
+    }
 }
 
 /// What the tools of each server would cost, the most expensive first.

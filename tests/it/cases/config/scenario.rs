@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use super::checks::any_of;
 use super::world::{World, edited};
 use crate::support::client::PATIENCE;
+use crate::support::fake::Request;
 
 /// Plays all steps.
 pub(super) async fn play(world: &World, steps: &[Value]) -> Result<(), String> {
@@ -387,8 +388,12 @@ fn arrives(went: &Went, reached: &[String]) -> Result<(), String> {
 /// What the model was told.
 fn message(wanted: &Value, went: &Went, world: &World) -> Result<(), String> {
     let requests = world.fakes.seen();
-    let mut models = requests.iter().filter(|request| Some(request.port) == world.model);
-    let last = models.next_back().map(|request| request.json()["messages"].clone());
+    // The endpoint is asked about itself too.
+    let is_chat = |request: &&Request| {
+        Some(request.port) == world.model && request.json()["messages"].is_array()
+    };
+    let last = requests.iter().filter(is_chat).next_back();
+    let last = last.map(|request| request.json()["messages"].clone());
     let last = last.and_then(|messages| messages.as_array()?.last().cloned()).unwrap_or_default();
     let (told, wanted) = (last.to_string(), wanted.as_str().ok_or("this is no text")?);
     let text = went.told.as_deref().unwrap_or_default();
