@@ -20,11 +20,11 @@ use tokio::sync::mpsc;
 
 use crate::bridge::{NOTICES, Notice, Op};
 use crate::runtime::Handle;
-use crate::terminal::Guard;
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
 use crate::terminal::signals::{Caught, INTERRUPT, Signals};
-use crate::ui::{Intent, Msg, Ui, UiOptions};
+use crate::terminal::{Guard, linked};
+use crate::ui::{Intent, Msg, Ui, UiOptions, link};
 
 pub use pick::pick;
 pub use welcome::{Chosen, welcome};
@@ -54,7 +54,10 @@ pub async fn run(
 ) -> color_eyre::Result<Outcome> {
     // Before the terminal is taken: a signal in between would leave it as it is then.
     let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
-    let guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
+    let mut guard = Guard::enter(options.mouse).wrap_err("cannot take the terminal")?;
+    if linked::known(|name| std::env::var(name).ok()) {
+        guard.show_links(link::target).wrap_err("cannot take the terminal")?;
+    }
     let ui = Ui::new(options, handle.catalog);
     let mut app = App {
         guard,
@@ -150,14 +153,18 @@ impl App {
                     // The terminal is gone: as after a hang-up.
                     Some(Err(_)) | None => self.leaving = Some(Leaving::Quit),
                 },
+                // Below the keys: that time has passed means that no key waits to be read.
+                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {
+                    if let Some(at) = self.input.touched() {
+                        drop(self.ui.update(Msg::Touched { at }));
+                    }
+                    self.take(Msg::Tick { now: Instant::now() })?;
+                }
                 room = ops.reserve(), if !self.outbox.is_empty() => self.send(room.ok()),
                 notice = notices.recv(), if open => match notice {
                     Some(notice) => self.notices(notice, notices)?,
                     None => open = self.runtime_gone(),
                 },
-                () = sleep_until(wake.unwrap_or(now)), if wake.is_some() => {
-                    self.take(Msg::Tick { now: Instant::now() })?;
-                }
             }
         }
         Ok(())

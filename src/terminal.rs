@@ -5,6 +5,7 @@
 
 pub mod frame;
 pub mod input;
+pub mod linked;
 pub mod out;
 pub mod signals;
 mod sweep;
@@ -19,15 +20,16 @@ use crossterm::event::{
     EnableFocusChange, EnableMouseCapture, KeyboardEnhancementFlags, PopKeyboardEnhancementFlags,
     PushKeyboardEnhancementFlags,
 };
+use crossterm::style::Print;
 use crossterm::terminal::{
     BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate, EnterAlternateScreen,
-    LeaveAlternateScreen, SetTitle,
+    LeaveAlternateScreen,
 };
 use crossterm::{cursor, execute, queue};
-use ratatui::backend::CrosstermBackend;
 use ratatui::{Frame, Terminal};
 
 use crate::text;
+use linked::{Linked, Targets};
 
 /// Whether the screen is ours now.
 static OURS: AtomicBool = AtomicBool::new(false);
@@ -43,8 +45,9 @@ type Out = io::BufWriter<io::Stdout>;
 /// The terminal, as long as the screen is ours.
 #[derive(Debug)]
 pub struct Guard {
-    terminal: Terminal<CrosstermBackend<Out>>,
+    terminal: Terminal<Linked<Out>>,
     mouse: bool,
+    links: Option<Targets>,
 }
 
 impl Guard {
@@ -59,13 +62,20 @@ impl Guard {
             Some(std::thread::current().id());
         HOOK.call_once(install_hook);
         modes(mouse)?;
-        match fresh() {
-            Ok(terminal) => Ok(Self { terminal, mouse }),
+        match fresh(None) {
+            Ok(terminal) => Ok(Self { terminal, mouse, links: None }),
             Err(error) => {
                 leave();
                 Err(error)
             }
         }
+    }
+
+    /// Shows links from the next frame on, which is drawn whole; `links` says what cells lead to.
+    pub fn show_links(&mut self, links: Targets) -> io::Result<()> {
+        self.links = Some(links);
+        self.terminal = fresh(self.links)?;
+        Ok(())
     }
 
     /// Draws one frame inside a synchronized update: the terminal shows it whole or not at all.
@@ -83,7 +93,7 @@ impl Guard {
     /// Forgets what is on the screen: the next frame is drawn whole.
     pub fn redraw(&mut self) -> io::Result<()> {
         // The library's own way asks the terminal for its cursor, and waits for the answer.
-        self.terminal = fresh()?;
+        self.terminal = fresh(self.links)?;
         queue!(self.terminal.backend_mut(), Clear(ClearType::All))
     }
 
@@ -97,7 +107,7 @@ impl Guard {
     /// Sets the title of the window. Cleaned here.
     pub fn title(&mut self, title: &str) -> io::Result<()> {
         let title = text::cut(text::strict_line(title).as_str(), 80);
-        execute!(self.terminal.backend_mut(), SetTitle(title))
+        self.write(&out::title(&title))
     }
 
     /// Writes a control sequence of our own.
@@ -126,9 +136,9 @@ impl Drop for Guard {
 }
 
 /// A terminal that remembers nothing of what is on the screen.
-fn fresh() -> io::Result<Terminal<CrosstermBackend<Out>>> {
+fn fresh(links: Option<Targets>) -> io::Result<Terminal<Linked<Out>>> {
     let out = io::BufWriter::with_capacity(BUFFER, io::stdout());
-    Terminal::new(CrosstermBackend::new(out))
+    Terminal::new(Linked::new(out, links))
 }
 
 /// Sets every mode the screen needs.
@@ -176,14 +186,15 @@ pub fn leave() {
     if !OURS.swap(false, Ordering::SeqCst) {
         return;
     }
-    let mut out = io::stdout();
+    let mut stdout = io::stdout();
     let quiet = |done: io::Result<()>| drop(done);
-    quiet(execute!(out, EndSynchronizedUpdate, DisableMouseCapture));
+    quiet(execute!(stdout, EndSynchronizedUpdate, DisableMouseCapture));
     if keyboard_flags_are_harmless() {
-        quiet(execute!(out, PopKeyboardEnhancementFlags));
+        quiet(execute!(stdout, PopKeyboardEnhancementFlags));
     }
-    quiet(execute!(out, DisableFocusChange, DisableBracketedPaste, SetTitle("")));
-    quiet(execute!(out, LeaveAlternateScreen, cursor::Show));
+    let title = out::title("");
+    quiet(execute!(stdout, DisableFocusChange, DisableBracketedPaste, Print(title.as_str())));
+    quiet(execute!(stdout, LeaveAlternateScreen, cursor::Show));
     quiet(crossterm::terminal::disable_raw_mode());
 }
 

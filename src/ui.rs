@@ -9,6 +9,7 @@ pub mod flow;
 pub mod intent;
 pub mod keymap;
 pub mod layout;
+pub mod link;
 pub mod markdown;
 pub mod msg;
 mod origin;

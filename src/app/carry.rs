@@ -13,7 +13,7 @@ impl App {
             Intent::Send(op) => self.outbox.push_back(op),
             Intent::Copy { text } => self.copy(&text)?,
             Intent::OpenUrl { url } => self.open(&url)?,
-            Intent::Edit { text } => self.edit(&text)?,
+            Intent::Edit { text, ending } => self.edit(&text, ending)?,
             Intent::Suspend => self.suspend()?,
             Intent::Redraw => {
                 self.guard.redraw()?;
@@ -68,15 +68,16 @@ impl App {
         Ok(())
     }
 
-    fn edit(&mut self, text: &str) -> color_eyre::Result<()> {
+    fn edit(&mut self, text: &str, ending: &str) -> color_eyre::Result<()> {
         self.input.stop();
         self.guard.pause();
-        let edited = editor::edit(text, &self.withheld);
+        let edited = editor::edit(text, ending, &self.withheld);
         self.lent = true;
         self.again()?;
-        match edited {
-            Ok(text) => drop(self.ui.update(Msg::Edited { text })),
-            Err(fault) => self.say(fault),
+        let (text, fault) = edited.map_or_else(|fault| (None, Some(fault)), |text| (text, None));
+        self.take(Msg::Edited { text, at: Instant::now() })?;
+        if let Some(fault) = fault {
+            self.say(fault);
         }
         Ok(())
     }

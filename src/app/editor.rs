@@ -6,10 +6,16 @@ use std::path::{Path, PathBuf};
 
 use super::child;
 
-/// Lets the user edit; `None` when the editor said that it failed. The error says what to do.
-pub(super) fn edit(text: &str, withheld: &[String]) -> Result<Option<String>, String> {
+/// Lets the user edit a file whose name ends in `ending`; `None` when the editor said that it
+/// failed. The error says what to do.
+pub(super) fn edit(
+    text: &str,
+    ending: &str,
+    withheld: &[String],
+) -> Result<Option<String>, String> {
     let words = command()?;
-    let file = file(text).map_err(|error| format!("cannot write a file to edit: {error}"))?;
+    let file =
+        file(text, ending).map_err(|error| format!("cannot write a file to edit: {error}"))?;
     let edited = run(&words, &file, withheld);
     if let Err(error) = fs::remove_file(&file) {
         tracing::warn!(%error, "the edited file could not be removed");
@@ -40,8 +46,8 @@ fn command() -> Result<Vec<String>, String> {
 }
 
 /// A new file that only the user can read.
-fn file(text: &str) -> std::io::Result<PathBuf> {
-    let name = format!("mini-me-{}-{:08x}.md", std::process::id(), fastrand::u32(..));
+fn file(text: &str, ending: &str) -> std::io::Result<PathBuf> {
+    let name = format!("mini-me-{}-{:08x}.{ending}", std::process::id(), fastrand::u32(..));
     let path = std::env::temp_dir().join(name);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

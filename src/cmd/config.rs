@@ -179,7 +179,7 @@ pub fn path(
     let place = place(flag, env, paths).ok_or(ConfigCommandError::NoPlace)?;
     let state = if place.file.exists() { "exists" } else { "does not exist" };
     let err = format!(
-        "chosen by {}; {state} (order: --config, ${VARIABLE}, the user's config directory)\n",
+        "chosen by {}; {state} (order: --config, ${VARIABLE}, config.yaml in $MINI_ME_HOME or else in the user's config directory)\n",
         place.chosen_by
     );
     Ok(Printed { out: format!("{}\n", shown_path(&place.file)), err })

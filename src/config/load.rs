@@ -40,7 +40,9 @@ pub fn place(flag: Option<&Path>, env: &Env<'_>, paths: Option<&Paths>) -> Optio
         return Some(Place { file: file.into(), named: true, chosen_by: "$MINI_ME_CONFIG" });
     }
     let file = paths?.config_file();
-    Some(Place { file, named: false, chosen_by: "the user's config directory" })
+    let moved = env("MINI_ME_HOME").is_some_and(|home| !home.is_empty());
+    let chosen_by = if moved { "$MINI_ME_HOME" } else { "the user's config directory" };
+    Some(Place { file, named: false, chosen_by })
 }
 
 /// Finds, reads and decodes the config.

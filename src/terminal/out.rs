@@ -28,7 +28,13 @@ pub fn copy(text: &str) -> Result<Sequence, String> {
             text.len()
         ));
     }
-    Ok(Sequence(format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text))))
+    Ok(Sequence(format!("\u{1b}]52;c;{}\u{1b}\\", STANDARD.encode(text))))
+}
+
+/// Sets the title of the window to a clean text. Ended by ST: a bell that is part of a sequence
+/// rings on terminals that do not know it.
+pub fn title(title: &str) -> Sequence {
+    Sequence(format!("\u{1b}]2;{title}\u{1b}\\"))
 }
 
 /// The sequence that makes a waiting decision known. `program` is `$TERM_PROGRAM`, `term` `$TERM`.
@@ -55,8 +61,8 @@ mod tests {
     #[test]
     fn what_is_copied_cannot_end_the_sequence_early() {
         let sequence = copy("a\u{7}\u{1b}\\b").unwrap();
-        assert_eq!(sequence.as_str().matches('\u{7}').count(), 1);
-        assert_eq!(sequence.as_str().matches('\u{1b}').count(), 1);
+        assert_eq!(sequence.as_str().matches('\u{7}').count(), 0);
+        assert_eq!(sequence.as_str().matches('\u{1b}').count(), 2);
     }
 
     #[test]

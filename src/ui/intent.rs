@@ -22,6 +22,8 @@ pub enum Intent {
     Edit {
         /// The text to begin with.
         text: String,
+        /// What the name of the file ends in: `md`, `json`.
+        ending: &'static str,
     },
     /// Back to the shell until resumed.
     Suspend,

@@ -24,8 +24,9 @@ pub struct Want {
     pub dialog_rows: u16,
 }
 
-/// Below this height the draft loses its frame while a decision is asked.
-const TIGHT: u16 = 16;
+/// Below this height the draft loses its frame while a decision is asked, and the decision is told
+/// in as few rows as can be.
+pub const TIGHT: u16 = 16;
 
 /// The areas of one frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -12,6 +12,7 @@ use ratatui::style::{Modifier, Style};
 
 use super::code;
 use super::flow::{self, Piece, Row};
+use super::link;
 use super::theme::Theme;
 use crate::text;
 use table::Table;
@@ -62,6 +63,8 @@ struct Link {
     url: String,
     label: String,
     image: bool,
+    /// How many pieces stood before its label.
+    before: usize,
 }
 
 struct Writer<'t> {
@@ -241,36 +244,48 @@ impl<'t> Writer<'t> {
     }
 
     fn start_link(&mut self, url: &str, image: bool) {
-        self.links.push(Link { url: url.to_owned(), label: String::new(), image });
         if image {
             let style = self.theme.muted;
             flow::push(&mut self.inline, "[image: ", style);
         }
+        let before = self.inline.len();
+        self.links.push(Link { url: url.to_owned(), label: String::new(), image, before });
         let opens = ["https://", "http://", "mailto:"].iter().any(|scheme| url.starts_with(scheme));
-        let link = if opens { self.theme.link } else { Style::new() };
-        self.styles.push(self.style().patch(link));
+        let look = if opens { self.theme.link } else { Style::new() };
+        let link = if image { Style::new() } else { link::to(url) };
+        self.styles.push(self.style().patch(look).patch(link));
     }
 
     /// The address stands beside every label that is not the address itself: a label can say
-    /// anything.
+    /// anything. One that reads like another address is no link, only the address is.
     fn end_link(&mut self) {
         self.pop_style();
-        let Some(link) = self.links.pop() else { return };
+        let Some(done) = self.links.pop() else { return };
+        let Link { url, label, image, before } = &done;
         let muted = self.theme.muted;
-        if link.image {
+        let doubt = disguised(&done).filter(|_| !image);
+        if doubt.is_some() {
+            let pieces = self.inline.iter_mut().skip(*before);
+            pieces.for_each(|piece| piece.style = link::without(piece.style));
+        }
+        if *image {
             flow::push(&mut self.inline, "]", muted);
+        } else if !same_address(label, url) {
+            let shown = text::cut(text::strict_line(url).as_str(), URL_COLUMNS);
+            flow::push(&mut self.inline, " (", muted);
+            flow::push(&mut self.inline, &shown, muted.patch(link::to(url)));
+            // What stands before an @ is no host, however much it looks like one.
+            if let Some(host) = link::disguised(url) {
+                let host = text::strict_line(&host);
+                flow::push(&mut self.inline, &format!(" leads to {host}"), self.theme.caution);
+            }
+            flow::push(&mut self.inline, ")", muted);
         }
-        let url = text::strict_line(&link.url);
-        if !link.image && !same_address(&link.label, url.as_str()) {
-            let shown = text::cut(url.as_str(), URL_COLUMNS);
-            flow::push(&mut self.inline, &format!(" ({shown})"), muted);
-        }
-        let doubt = disguised(&link);
-        if let Some(doubt) = doubt.filter(|_| !link.image) {
+        if let Some(doubt) = doubt {
             flow::push(&mut self.inline, &format!(" [⚠ {doubt}]"), self.theme.danger);
         }
         if let Some(outer) = self.links.last_mut() {
-            outer.label.push_str(&link.label);
+            outer.label.push_str(&done.label);
         }
     }
 

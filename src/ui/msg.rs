@@ -22,6 +22,12 @@ pub enum Msg {
         /// When.
         at: Instant,
     },
+    /// Something came from the terminal that may be a key, and may not have been read yet. Told
+    /// before a [`Msg::Tick`].
+    Touched {
+        /// When.
+        at: Instant,
+    },
     /// The runtime says something.
     Notice {
         /// What.
@@ -33,6 +39,8 @@ pub enum Msg {
     Edited {
         /// The text.
         text: Option<String>,
+        /// When.
+        at: Instant,
     },
     /// Something the face did, or could not do: one line for the user.
     Said {
@@ -41,7 +49,7 @@ pub enum Msg {
         /// When.
         at: Instant,
     },
-    /// Time passed: see [`crate::ui::UiState::next_wake`].
+    /// Time passed, and no key waits to be read: see [`crate::ui::UiState::next_wake`].
     Tick {
         /// The time now.
         now: Instant,

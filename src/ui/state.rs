@@ -166,6 +166,18 @@ pub struct UiState {
     pub transcript: Option<PathBuf>,
     /// Where things were drawn last.
     pub drawn: Drawn,
+    /// What the user's own editor was given; where what comes back belongs.
+    pub lent: Lent,
+}
+
+/// What the user's own editor was given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Lent {
+    /// The draft.
+    #[default]
+    Draft,
+    /// The arguments of this call.
+    Arguments(CallId),
 }
 
 impl UiState {
@@ -193,6 +205,7 @@ impl UiState {
             running: HashMap::new(),
             transcript: None,
             drawn: Drawn::default(),
+            lent: Lent::default(),
         }
     }
 
@@ -251,7 +264,7 @@ impl UiState {
             (false, Some(_)) => Some(now + CLOCK),
             (false, None) => None,
         };
-        [said, self.quit_until, self.decisions.wake(now), animation].into_iter().flatten().min()
+        [said, self.quit_until, self.decisions.wake(), animation].into_iter().flatten().min()
     }
 
     /// Lets go of what has run out.

@@ -32,7 +32,7 @@ use super::msg::Msg;
 use super::state::approval::Mode;
 use super::state::form::{Entry, Form};
 use super::state::page::Body;
-use super::state::{Focus, Overlay, UiState};
+use super::state::{Focus, Lent, Overlay, UiState};
 
 /// A key press on its way through the screen.
 #[derive(Debug, Clone, Copy)]
@@ -52,20 +52,32 @@ pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
             Vec::new()
         }
         Msg::Notice { notice, at } => notice::apply(state, notice, at),
-        Msg::Edited { text } => {
-            if let Some(text) = text {
-                state.input.replace(crate::text::block(&text).as_str().trim_end_matches('\n'));
-            }
-            Vec::new()
-        }
+        Msg::Edited { text, at } => edited(state, text, at),
         Msg::Said { text, at } => {
             state.say(crate::text::line(&text).into_string(), at);
             Vec::new()
         }
-        Msg::Tick { now } => {
-            state.tick(now);
+        Msg::Touched { at } => {
+            state.decisions.arming.touched(at);
             Vec::new()
         }
+        Msg::Tick { now } => {
+            state.tick(now);
+            state.decisions.arming.tick(now);
+            Vec::new()
+        }
+    }
+}
+
+/// Text came back from the user's own editor.
+fn edited(state: &mut UiState, text: Option<String>, at: Instant) -> Vec<Intent> {
+    match (std::mem::take(&mut state.lent), text) {
+        (Lent::Arguments(call), text) => approval::edited_outside(state, call, text, at),
+        (Lent::Draft, Some(text)) => {
+            state.input.replace(crate::text::block(&text).as_str().trim_end_matches('\n'));
+            Vec::new()
+        }
+        (Lent::Draft, None) => Vec::new(),
     }
 }
 
@@ -170,7 +182,7 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
         && match &state.decisions.mode {
             Mode::Note(_) | Mode::Edit(..) => true,
             // As with keys: what comes before the pause is for the draft.
-            Mode::Fill(form) => !form.at_answers() && state.decisions.arming.paste(at),
+            Mode::Fill(form) => !form.at_answers() && state.decisions.arming.paste(),
             Mode::Choose | Mode::ConfirmAlways => false,
         };
     if matches!(state.overlay, Some(Overlay::CallTool(_))) || (state.overlay.is_none() && writing) {

@@ -49,11 +49,14 @@ pub fn draw(
     let look = Look { keymap, theme, now };
     let screen = frame.area();
     state.drawn = Drawn::default();
-    let mut want =
-        Want { sidebar: state.options.sidebar_width, panel: state.panel.wanted, ..Want::default() };
+    let narrow = screen.width < layout::WIDE;
+    // Nothing lies over a decision but what the user has just gone to.
+    let covers = narrow && state.decisions.visible() && state.focus != super::state::Focus::Panel;
+    let panel = state.panel.wanted.filter(|_| !covers);
+    let mut want = Want { sidebar: state.options.sidebar_width, panel, ..Want::default() };
     let width = layout::left_width(screen, want);
     want.input_rows = input::rows(state, width);
-    want.dialog_rows = approval::rows(state, width, look);
+    want.dialog_rows = approval::rows(state, (width, screen.height), look);
     let Some(areas) = layout::areas(screen, want) else {
         state.decisions.arming.hidden();
         return too_small(frame, theme);
@@ -61,12 +64,14 @@ pub fn draw(
 
     state.drawn.conversation = areas.conversation;
     state.drawn.panel_over = areas.panel_over;
-    state.drawn.wide = screen.width >= layout::WIDE;
+    state.drawn.wide = !narrow;
     state.conversation.draw(areas.conversation, frame.buffer_mut(), theme, now);
     if state.decisions.visible() {
         state.drawn.dialog = areas.dialog;
-        if state.overlay.is_none() {
+        if state.overlay.is_none() && !areas.panel_over {
             state.decisions.arming.shown(now);
+        } else {
+            state.decisions.arming.hidden();
         }
         approval::draw(frame, areas.dialog, state, look);
     }

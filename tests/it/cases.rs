@@ -9,6 +9,8 @@ mod http_script;
 mod llm;
 mod schema;
 mod sse_decode;
+#[cfg(unix)]
+mod tui;
 
 /// Where the cases are: `$MINI_ME_CASES`, else those of this repository.
 pub(crate) fn root() -> PathBuf {

@@ -13,7 +13,7 @@ use mini_me_tui::domain::{
     ModelName, PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState,
     Source, Stage, Tool, ToolDefinition, ToolId, ToolSearch, TurnId, Warning,
 };
-use mini_me_tui::ui::{Msg, Ui, UiOptions};
+use mini_me_tui::ui::{Intent, Msg, Ui, UiOptions};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;
@@ -21,14 +21,14 @@ use serde_json::json;
 const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
 
 /// A screen with a clock of its own.
-struct Screen {
+pub(crate) struct Screen {
     ui: Ui,
     now: Instant,
     terminal: Terminal<TestBackend>,
 }
 
 impl Screen {
-    fn new(size: (u16, u16), catalog: Catalog) -> Self {
+    pub(crate) fn new(size: (u16, u16), catalog: Catalog) -> Self {
         let options = UiOptions { model: "ai/qwen3".to_owned(), ..UiOptions::default() };
         Self {
             ui: Ui::new(options, Arc::new(catalog)),
@@ -37,29 +37,34 @@ impl Screen {
         }
     }
 
-    fn tell(&mut self, notice: Notice) {
+    pub(crate) fn tell(&mut self, notice: Notice) {
         let _ = self.ui.update(Msg::Notice { notice, at: self.now });
     }
 
-    fn press(&mut self, code: KeyCode) {
+    pub(crate) fn press(&mut self, code: KeyCode) {
         self.key(code, KeyModifiers::NONE);
     }
 
-    fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
-        let event = Event::Key(KeyEvent::new(code, modifiers));
-        let _ = self.ui.update(Msg::Input { event, at: self.now });
+    pub(crate) fn key(&mut self, code: KeyCode, modifiers: KeyModifiers) {
+        self.keyed(code, modifiers);
     }
 
-    fn kinds(&mut self, text: &str) {
+    /// What a key makes the screen ask for.
+    pub(crate) fn keyed(&mut self, code: KeyCode, modifiers: KeyModifiers) -> Vec<Intent> {
+        let event = Event::Key(KeyEvent::new(code, modifiers));
+        self.ui.update(Msg::Input { event, at: self.now })
+    }
+
+    pub(crate) fn kinds(&mut self, text: &str) {
         text.chars().for_each(|c| self.press(KeyCode::Char(c)));
     }
 
-    fn wait(&mut self, ms: u64) {
+    pub(crate) fn wait(&mut self, ms: u64) {
         self.now += Duration::from_millis(ms);
         let _ = self.ui.update(Msg::Tick { now: self.now });
     }
 
-    fn frame(&mut self) -> String {
+    pub(crate) fn frame(&mut self) -> String {
         let (ui, now) = (&mut self.ui, self.now);
         self.terminal.draw(|frame| ui.draw(frame, now)).unwrap();
         let screen = self.terminal.backend().buffer().area;
@@ -130,7 +135,7 @@ fn server(name: &str, state: ServerState, tools: Vec<Arc<Tool>>) -> Server {
     }
 }
 
-fn catalog() -> Catalog {
+pub(crate) fn catalog() -> Catalog {
     let reads = Annotations { read_only_hint: Some(true), ..Annotations::default() };
     let mut github = server(
         "github",
@@ -194,7 +199,7 @@ fn issue() -> serde_json::Value {
     })
 }
 
-fn asked(screen: &mut Screen) {
+pub(crate) fn asked(screen: &mut Screen) {
     screen.tell(Notice::TurnStarted { turn: TurnId(1), text: "File an issue about it".to_owned() });
     screen.wait(2_000);
     screen.tell(Notice::Asked { approval: approval(1, &issue()) });

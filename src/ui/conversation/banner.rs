@@ -58,6 +58,11 @@ impl Line {
         }
     }
 
+    /// Switched off, or refused: not one of those that should be ready.
+    fn off(&self) -> bool {
+        matches!(self.state, ServerState::Disabled { .. })
+    }
+
     fn well(&self) -> bool {
         matches!(self.state, ServerState::Ready)
     }
@@ -124,14 +129,16 @@ impl Banner {
             return flow::wrap(&pieces, paper.width);
         }
         let ready = self.servers.iter().filter(|line| line.state.usable()).count();
+        let off = self.servers.iter().filter(|line| line.off()).count();
+        let on = self.servers.len() - off;
+        let off = if off > 0 { format!(" ({off} off)") } else { String::new() };
         let price = match self.search {
             None => format!(" · {} tokens a request", human::count(self.tokens)),
             Some(_) => String::new(),
         };
         let words = format!(
-            "  {ready} of {} {} ready · {} {}{price}",
-            self.servers.len(),
-            plural(self.servers.len(), "server", "servers"),
+            "  {ready} of {on} {} ready{off} · {} {}{price}",
+            plural(on, "server", "servers"),
             self.tools,
             plural(self.tools, "tool", "tools"),
         );

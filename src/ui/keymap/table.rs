@@ -140,6 +140,7 @@ actions! {
     Editor {
         Apply "apply" ["ctrl-s"] "use these arguments"
         Discard "discard" ["esc"] "back without changes"
+        EditOutside "editOutside" ["ctrl-g"] "change them in $VISUAL or $EDITOR"
     }
     Form {
         FormSend "formSend" ["ctrl-s"] "send the form, or call the tool"

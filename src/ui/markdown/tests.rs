@@ -209,3 +209,44 @@ fn every_prefix_of_a_hard_text_fits_at_every_width() {
         }
     }
 }
+
+/// Text and target of everything that leads somewhere.
+fn links(source: &str) -> Vec<(String, String)> {
+    let rows = rows(source, 200, &theme(), Style::new());
+    let spans = rows.into_iter().flat_map(|row| row.spans);
+    spans
+        .filter_map(|span| {
+            let target = crate::ui::link::target(span.style.underline_color?)?;
+            Some((span.content.into_owned(), target.to_string()))
+        })
+        .collect()
+}
+
+#[test]
+fn a_label_that_reads_like_another_address_leads_nowhere() {
+    let bad = "https://bad.example.test/login".to_owned();
+    let found = links(
+        "[https://bank.example.test](https://bad.example.test/login) [x](https://bad.example.test/login)",
+    );
+    assert_eq!(
+        found,
+        [(bad.clone(), bad.clone()), ("x".to_owned(), bad.clone()), (bad.clone(), bad)]
+    );
+}
+
+#[test]
+fn a_name_before_the_host_is_told_and_is_no_link() {
+    let source = "[e](https://bank.example.test@bad.example.test/)";
+    assert_eq!(links(source), []);
+    let shown = plain(source, 200);
+    assert!(shown.contains("leads to bad.example.test"), "{shown}");
+}
+
+#[test]
+fn nothing_but_pages_and_mail_is_a_link() {
+    let source =
+        "[a](javascript:alert(1)) [b](file:///x) [c](data:text/html,x) <mailto:a@b.example>";
+    let found = links(source);
+    assert_eq!(found, [("mailto:a@b.example".to_owned(), "mailto:a@b.example".to_owned())]);
+    assert_eq!(links("![alt](https://a.example/x.png)"), []);
+}

@@ -3,7 +3,10 @@
 //! The oldest one is shown. It takes no answer until [`ARM_AFTER`] have passed without a key press,
 //! counted from the first frame that shows it: [`Arming`] is a pure function of those times.
 
-use std::collections::VecDeque;
+pub mod diff;
+pub mod sheet;
+
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,6 +19,7 @@ use super::form::Form;
 use crate::domain::{
     Approval, CallId, Elicitation, ElicitationId, ElicitationKind, Question, QuestionId,
 };
+use sheet::Sheet;
 
 /// Quiet that must pass before a key can decide.
 pub const ARM_AFTER: Duration = Duration::from_millis(600);
@@ -23,10 +27,15 @@ pub const ARM_AFTER: Duration = Duration::from_millis(600);
 pub const EDIT_LIMIT: usize = 64 * 1024;
 
 /// Whether keys decide already.
+///
+/// The quiet has to be seen: [`Arming::tick`] is called when it is over and no key waits to be read.
+/// A key that was pressed early and is read late, on a machine that is busy, finds nothing armed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arming {
     shown: Option<Instant>,
     last_key: Option<Instant>,
+    /// The quiet was seen to be over.
+    quiet: bool,
     /// A key came after the quiet: from then on keys belong to the box.
     latched: bool,
 }
@@ -40,12 +49,25 @@ impl Arming {
     /// A frame has no room for the box: what cannot be seen is not decided.
     pub fn hidden(&mut self) {
         self.shown = None;
+        self.quiet = false;
         self.latched = false;
+    }
+
+    /// Time has passed, and no key waits to be read.
+    pub fn tick(&mut self, now: Instant) {
+        self.quiet |= self.arms_at().is_some_and(|at| at <= now);
+    }
+
+    /// Something came from the terminal that may be a key, and may not have been read yet.
+    pub fn touched(&mut self, at: Instant) {
+        if !self.armed() {
+            self.last_key = Some(self.last_key.map_or(at, |last| last.max(at)));
+        }
     }
 
     /// A key was pressed. Returns whether it belongs to the box.
     pub fn key(&mut self, now: Instant) -> bool {
-        self.latched = self.armed(now);
+        self.latched = self.armed();
         if !self.latched {
             self.last_key = Some(self.last_key.map_or(now, |last| last.max(now)));
         }
@@ -53,8 +75,8 @@ impl Arming {
     }
 
     /// Text was pasted. Returns whether it belongs to the box; it stays armed then.
-    pub fn paste(&mut self, now: Instant) -> bool {
-        self.latched = self.armed(now);
+    pub fn paste(&mut self) -> bool {
+        self.latched = self.armed();
         self.latched
     }
 
@@ -67,12 +89,13 @@ impl Arming {
     /// back to the box. Quiet counts from now.
     pub fn disturb(&mut self, now: Instant) {
         self.latched = false;
+        self.quiet = false;
         self.last_key = Some(self.last_key.map_or(now, |last| last.max(now)));
     }
 
     /// Whether a key would decide now.
-    pub fn armed(&self, now: Instant) -> bool {
-        self.latched || self.arms_at().is_some_and(|at| at <= now)
+    pub fn armed(&self) -> bool {
+        self.latched || self.quiet
     }
 
     /// When it arms if nothing is pressed; `None` before it is shown.
@@ -174,10 +197,17 @@ pub enum Choice {
 /// Rows laid out for one box and width.
 #[derive(Debug, Default)]
 pub struct Laid {
-    /// For which box, how often asked, which catalog, and width.
-    pub key: Option<(PendingId, u64, u64, u16)>,
-    /// The rows; none for a server's question, whose rows change with every key.
-    pub rows: Vec<Line<'static>>,
+    /// For which box, how often asked, which catalog, width, and whether rows are scarce.
+    pub key: Option<(PendingId, u64, u64, (u16, bool))>,
+    /// For which box, and how often asked, the arguments are.
+    pub call: Option<(PendingId, u64)>,
+    /// The rows above the arguments; none for a server's question, whose rows change with every
+    /// key.
+    pub head: Vec<Line<'static>>,
+    /// The arguments.
+    pub arguments: Sheet,
+    /// What in the call cannot be seen or looks like something else.
+    pub suspicion: Option<String>,
     /// How many rows there are.
     pub count: usize,
 }
@@ -209,6 +239,10 @@ pub struct Decisions {
     pub unseen: usize,
     /// Rows laid out.
     pub laid: Laid,
+    /// What was proposed for the calls whose arguments the user changed.
+    proposed: HashMap<CallId, Arc<Map<String, Value>>>,
+    /// Arguments that came back from the user's editor and cannot be sent: where that goes on.
+    pub unfit: Option<(CallId, String)>,
 }
 
 impl Decisions {
@@ -248,13 +282,20 @@ impl Decisions {
         (self.answered + 1, self.answered + self.queue.len())
     }
 
-    /// Adds one, or puts it in the place of the one with the same identity.
+    /// Adds one, or puts it in the place of the one with the same identity. A call whose arguments
+    /// the user has just changed is asked about next.
     pub fn add(&mut self, pending: Pending) {
         let id = pending.id();
-        let at = self.queue.iter().position(|waiting| waiting.id() == id);
+        let edited = matches!(&pending, Pending::Approval(approval) if self.proposed.contains_key(&approval.call.id));
+        let mut at = self.queue.iter().position(|waiting| waiting.id() == id);
         let first = self.queue.is_empty();
         match at.and_then(|at| self.queue.get_mut(at)) {
             Some(place) => *place = pending,
+            None if edited => {
+                self.queue.push_front(pending);
+                self.answered = self.answered.saturating_sub(1);
+                at = Some(0);
+            }
             None => self.queue.push_back(pending),
         }
         if first {
@@ -277,6 +318,22 @@ impl Decisions {
             self.answered = 0;
             self.minimised = false;
         }
+    }
+
+    /// Takes a call away whose arguments the user changed, and remembers what was proposed.
+    pub fn edited(&mut self, call: CallId, proposed: Arc<Map<String, Value>>) {
+        self.remove(PendingId::Call(call));
+        self.proposed.entry(call).or_insert(proposed);
+    }
+
+    /// What was proposed for a call whose arguments the user changed.
+    pub fn proposed(&self, call: CallId) -> Option<&Arc<Map<String, Value>>> {
+        self.proposed.get(&call)
+    }
+
+    /// A call is settled: nothing of it is asked again.
+    pub fn settled(&mut self, call: CallId) {
+        self.proposed.remove(&call);
     }
 
     /// Takes all approvals away and says which calls they were about.
@@ -324,8 +381,8 @@ impl Decisions {
     }
 
     /// When the look of the box changes by itself.
-    pub fn wake(&self, now: Instant) -> Option<Instant> {
-        let waits = self.visible() && !self.in_draft && !self.arming.armed(now);
+    pub fn wake(&self) -> Option<Instant> {
+        let waits = self.visible() && !self.in_draft && !self.arming.armed();
         waits.then(|| self.arming.arms_at()).flatten()
     }
 

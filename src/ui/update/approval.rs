@@ -7,15 +7,18 @@ use std::time::Instant;
 
 use crossterm::event::KeyCode;
 use serde_json::{Map, Value};
+use tui_textarea::CursorMove;
 
 use super::{Press, elicit, form, global, input};
 use crate::bridge::Op;
-use crate::domain::Answer;
+use crate::domain::{Answer, CallId};
+use crate::schema::check::check;
+use crate::text;
 use crate::ui::intent::Intent;
 use crate::ui::keymap::{Action, Keymap, Place};
-use crate::ui::state::UiState;
 use crate::ui::state::approval::{Choice, EDIT_LIMIT, Mode, Pending, PendingId, editable};
 use crate::ui::state::input::editor;
+use crate::ui::state::{Lent, UiState};
 
 pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     if state.decisions.elicitation().is_some() {
@@ -41,7 +44,7 @@ fn choose(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     }
     match state.decisions.current() {
         Some(Pending::Question(_)) => decide_question(state, action),
-        Some(Pending::Approval(_)) => decide_call(state, action, press.at),
+        Some(Pending::Approval(_)) => decide_call(state, action),
         Some(Pending::Elicitation(_)) | None => Vec::new(),
     }
 }
@@ -99,12 +102,12 @@ fn decide_question(state: &mut UiState, action: Action) -> Vec<Intent> {
     vec![Intent::Send(Op::Decide { question: id, go_on })]
 }
 
-fn decide_call(state: &mut UiState, action: Action, now: Instant) -> Vec<Intent> {
+fn decide_call(state: &mut UiState, action: Action) -> Vec<Intent> {
     match action {
         Action::Approve => return answer(state, Answer::Once),
         Action::ApproveSession => return answer(state, Answer::Session),
         Action::ApproveAlways => state.decisions.mode = Mode::ConfirmAlways,
-        Action::EditArguments => begin_edit(state, now),
+        Action::EditArguments => return begin_edit(state),
         Action::Deny => return deny(state, String::new()),
         Action::DenyNote => state.decisions.mode = Mode::Note(Box::new(editor(""))),
         Action::DenyAll => return deny_all(state),
@@ -119,7 +122,7 @@ fn decide_call(state: &mut UiState, action: Action, now: Instant) -> Vec<Intent>
                 Choice::Edit => Action::EditArguments,
                 Choice::Later => Action::Later,
             };
-            return decide_call(state, focused, now);
+            return decide_call(state, focused);
         }
         _ => {}
     }
@@ -175,25 +178,40 @@ fn note(state: &mut UiState, press: Press) -> Vec<Intent> {
     Vec::new()
 }
 
-fn begin_edit(state: &mut UiState, now: Instant) {
-    let Some(approval) = state.decisions.approval() else { return };
-    let text = editable(&approval.call.arguments);
+fn begin_edit(state: &mut UiState) -> Vec<Intent> {
+    let Some(approval) = state.decisions.approval() else { return Vec::new() };
+    let (call, arguments) = (approval.call.id, Arc::clone(&approval.call.arguments));
+    let kept = state.decisions.unfit.take().filter(|(of, _)| *of == call);
+    let text = kept.map_or_else(|| editable(&arguments), |(_, text)| text);
     if text.len() > EDIT_LIMIT {
-        state.say("these arguments are too large to edit here (limit 64 KiB)", now);
-        return;
+        // Too much for the box: the user's own editor has room.
+        return lend(state, call, text);
     }
     let mut area = editor(&text);
-    area.move_cursor(tui_textarea::CursorMove::Top);
+    area.move_cursor(CursorMove::Top);
+    area.move_cursor(CursorMove::Head);
     state.decisions.mode = Mode::Edit(Box::new(area), None);
+    Vec::new()
+}
+
+fn lend(state: &mut UiState, call: CallId, text: String) -> Vec<Intent> {
+    state.lent = Lent::Arguments(call);
+    vec![Intent::Edit { text, ending: "json" }]
 }
 
 fn edit(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
-    let Mode::Edit(area, fault) = &mut state.decisions.mode else { return Vec::new() };
+    let Mode::Edit(area, _) = &mut state.decisions.mode else { return Vec::new() };
     match keymap.at(Place::Editor, press.key) {
-        Some(Action::Apply) => match read(&area.lines().join("\n")) {
-            Ok(arguments) => return answer(state, Answer::Edit(Arc::new(arguments))),
-            Err(message) => *fault = Some(message),
-        },
+        Some(_) if press.repeat => {}
+        Some(Action::Apply) => {
+            let text = area.lines().join("\n");
+            return apply(state, text, press.at);
+        }
+        Some(Action::EditOutside) => {
+            let text = area.lines().join("\n");
+            let call = state.decisions.approval().map(|approval| approval.call.id);
+            return call.map(|call| lend(state, call, text)).unwrap_or_default();
+        }
         Some(Action::Discard) => state.decisions.mode = Mode::Choose,
         _ if press.key.code == KeyCode::Enter => area.insert_newline(),
         _ => {
@@ -201,6 +219,69 @@ fn edit(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
         }
     }
     Vec::new()
+}
+
+/// Arguments came back from the user's own editor; nothing where it was given up.
+pub(super) fn edited_outside(
+    state: &mut UiState,
+    call: CallId,
+    text: Option<String>,
+    at: Instant,
+) -> Vec<Intent> {
+    // Keys were meant for the editor until now.
+    state.decisions.arming.disturb(at);
+    let asked = state.decisions.approval().is_some_and(|approval| approval.call.id == call);
+    match text {
+        Some(text) if asked => apply(state, text, at),
+        _ => Vec::new(),
+    }
+}
+
+/// Takes changed arguments over if they can be sent; else they stay to be mended.
+fn apply(state: &mut UiState, text: String, now: Instant) -> Vec<Intent> {
+    let Some(approval) = state.decisions.approval() else { return Vec::new() };
+    let call = approval.call.id;
+    let proposed = Arc::clone(&approval.call.arguments);
+    let fits = read(&text).and_then(|arguments| {
+        check(&approval.tool.definition.input_schema, &arguments).map(|()| arguments)
+    });
+    match fits {
+        Ok(arguments) if same(&arguments, &proposed) => {
+            state.decisions.mode = Mode::Choose;
+            state.say("the arguments are as they were", now);
+            Vec::new()
+        }
+        Ok(arguments) => {
+            state.decisions.edited(call, proposed);
+            let answer = Answer::Edit(Arc::new(arguments));
+            vec![Intent::Send(Op::Answer { call, answer })]
+        }
+        Err(fault) if text.len() > EDIT_LIMIT => {
+            let key = "change them again, or deny";
+            state.say(format!("not taken: {}; {key}", text::line(&fault)), now);
+            state.decisions.unfit = Some((call, text));
+            state.decisions.mode = Mode::Choose;
+            Vec::new()
+        }
+        Err(fault) => {
+            let cursor = match &state.decisions.mode {
+                Mode::Edit(area, _) => Some(area.cursor()),
+                _ => None,
+            };
+            let mut area = editor(&text);
+            let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+            let to =
+                cursor.map_or(CursorMove::Top, |at| CursorMove::Jump(place(at.0), place(at.1)));
+            area.move_cursor(to);
+            state.decisions.mode = Mode::Edit(Box::new(area), Some(fault));
+            Vec::new()
+        }
+    }
+}
+
+/// Whether the same is sent.
+fn same(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+    serde_json::to_string(one).ok() == serde_json::to_string(other).ok()
 }
 
 /// Reads arguments that a person wrote: a JSON object.

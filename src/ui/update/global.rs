@@ -9,7 +9,7 @@ use crate::ui::intent::Intent;
 use crate::ui::keymap::{Action, Keymap};
 use crate::ui::state::page::{Page, Subject};
 use crate::ui::state::palette::Palette;
-use crate::ui::state::{Focus, Overlay, QUIT_WINDOW, UiState};
+use crate::ui::state::{Focus, Lent, Overlay, QUIT_WINDOW, UiState};
 
 /// Ctrl-C: cancels what runs; else clears the draft; else asks once, and quits the second time.
 pub(super) fn interrupt(state: &mut UiState, now: Instant) -> Vec<Intent> {
@@ -122,7 +122,10 @@ pub(super) fn act(
         Action::Copy => return copy(state, now),
         Action::Redraw => return vec![Intent::Redraw],
         Action::Suspend => return vec![Intent::Suspend],
-        Action::ExternalEditor => return vec![Intent::Edit { text: state.input.expanded() }],
+        Action::ExternalEditor => {
+            state.lent = Lent::Draft;
+            return vec![Intent::Edit { text: state.input.expanded(), ending: "md" }];
+        }
         Action::HistorySearch => {
             state.focus = Focus::Input;
             state.input.search = Some(crate::ui::state::input::Search::default());
@@ -138,7 +141,6 @@ pub(super) fn copy(state: &mut UiState, now: Instant) -> Vec<Intent> {
         state.say("nothing to copy yet", now);
         return Vec::new();
     };
-    let text = crate::text::block(&text).into_string();
     state.say(format!("copied {} characters", text.chars().count()), now);
     vec![Intent::Copy { text }]
 }

@@ -6,7 +6,7 @@ use super::{Press, command, form, global, queue};
 use crate::bridge::Op;
 use crate::ui::conversation::Move;
 use crate::ui::intent::Intent;
-use crate::ui::keymap::{Action, Keymap, Place};
+use crate::ui::keymap::{Action, Key, Keymap, Place};
 use crate::ui::state::input::Search;
 use crate::ui::state::{Focus, UiState};
 
@@ -16,6 +16,10 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
     }
     let action = keymap.at(Place::Input, press.key).or_else(|| keymap.at(Place::Global, press.key));
     let Some(action) = action else {
+        if let Some(to) = ends(press.key).filter(|_| state.input.text().is_empty()) {
+            state.conversation.go(to);
+            return Vec::new();
+        }
         if form::edit(&mut state.input.area, press.key) {
             state.input.completion = 0;
             state.input.completion_closed = false;
@@ -37,6 +41,15 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
         }
         Action::QuitWhenEmpty => quit_when_empty(state, press),
         other => global::act(state, keymap, other, press.at),
+    }
+}
+
+/// Where nothing is written there is no line to go to the ends of: then it is the conversation.
+fn ends(key: Key) -> Option<Move> {
+    match (key.code, key.modifiers.is_empty()) {
+        (KeyCode::Home, true) => Some(Move::Top),
+        (KeyCode::End, true) => Some(Move::Bottom),
+        _ => None,
     }
 }
 

@@ -57,7 +57,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         }
         Notice::AskClosed { call, .. } => state.decisions.remove(PendingId::Call(call)),
         Notice::Questioned { question } => {
-            state.decisions.add(Pending::Question(question));
+            add(state, Pending::Question(question));
             return notify(state, "mini-me: go on with the turn?".to_owned());
         }
         Notice::QuestionClosed { question } => {
@@ -80,6 +80,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         }
         Notice::CallChanged { call, state: CallState::Done { outcome, took, .. } } => {
             state.running.remove(&call.id);
+            state.decisions.settled(call.id);
             state.called(&call.tool, outcome.word(), took);
         }
         Notice::CallChanged { call, .. } => {
@@ -120,13 +121,22 @@ fn model_changed(state: &mut UiState, model: ModelInfo, switched: bool, at: Inst
 
 fn asked(state: &mut UiState, approval: Arc<Approval>) -> Vec<Intent> {
     let tool = text::strict_line(&approval.tool.id.to_string());
-    state.decisions.add(Pending::Approval(approval));
+    add(state, Pending::Approval(approval));
     notify(state, format!("mini-me: allow {tool}?"))
+}
+
+/// A decision that comes up is seen: a side panel that lies over its place goes away.
+fn add(state: &mut UiState, pending: Pending) {
+    let waited = state.decisions.visible();
+    state.decisions.add(pending);
+    if !waited && state.drawn.panel_over {
+        super::global::leave_panel(state);
+    }
 }
 
 fn elicited(state: &mut UiState, elicitation: Arc<Elicitation>) -> Vec<Intent> {
     let server = text::strict_line(elicitation.server.as_str());
-    state.decisions.add(Pending::Elicitation(elicitation));
+    add(state, Pending::Elicitation(elicitation));
     notify(state, format!("mini-me: {server} asks you something"))
 }
 

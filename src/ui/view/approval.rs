@@ -1,7 +1,10 @@
 //! The decision box: everything about the call, scrollable, and what can be answered.
 //!
 //! Rows are laid out once per (box, width), so that megabytes of arguments scroll at the price of
-//! the rows that can be seen.
+//! the rows that can be seen: a frame copies those and no others.
+
+mod arguments;
+mod edited;
 
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
@@ -9,57 +12,104 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
-use super::{Look, elicit, facts, framed, hints, strict, tool, wrapped};
+use super::{Look, change, elicit, facts, framed, hints, tool, wrapped};
 use crate::domain::{Approval, Carried, Catalog, Question, QuestionKind};
+use crate::permission::Rule;
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
-use crate::ui::state::approval::{Choice, Mode, Pending};
+use crate::ui::state::approval::sheet::Sheet;
+use crate::ui::state::approval::{Choice, Laid, Mode, Pending};
 use crate::ui::state::{Focus, UiState};
 
 /// Rows below the text: the choices.
 const FOOT: u16 = 2;
+/// Rows of what is wrong with changed arguments, at most.
+const FAULT_ROWS: usize = 4;
 /// Columns of the names of facts.
 const NAMES: usize = 7;
 
 /// Rows that the box would like to have, frame included; 0 when it is not shown.
-pub(super) fn rows(state: &mut UiState, width: u16, look: Look<'_>) -> u16 {
+/// `size` is the width of the box and the height of the screen.
+pub(super) fn rows(state: &mut UiState, size: (u16, u16), look: Look<'_>) -> u16 {
+    let (width, height) = size;
     if !state.decisions.visible() {
         return 0;
     }
     if let Some(asked) = state.decisions.elicitation().cloned() {
         return elicit::rows(state, &asked, width.saturating_sub(4), look).saturating_add(2);
     }
-    lay(state, width.saturating_sub(4), look);
-    let text = u16::try_from(state.decisions.laid.rows.len()).unwrap_or(u16::MAX);
-    let editing = if matches!(state.decisions.mode, Mode::Edit(..)) { 8 } else { 0 };
+    lay(state, (width.saturating_sub(4), height < layout::TIGHT), look);
+    let text = match &state.decisions.mode {
+        // Room to write in, and for what is written.
+        Mode::Edit(area, _) => area.lines().len().saturating_add(4),
+        _ => state.decisions.laid.count,
+    };
+    let text = u16::try_from(text).unwrap_or(u16::MAX);
     let foot = foot_rows(state, width.saturating_sub(4), look);
-    text.saturating_add(foot + 2).saturating_add(editing)
+    text.saturating_add(foot + 2)
 }
 
 /// Rows below the text: the choices, or the whole rule that is about to be written.
 fn foot_rows(state: &UiState, columns: u16, look: Look<'_>) -> u16 {
-    if !matches!(state.decisions.mode, Mode::ConfirmAlways) {
-        return FOOT;
-    }
-    let rows = confirm(state, usize::from(columns), look).len();
+    let columns = usize::from(columns);
+    let rows = match &state.decisions.mode {
+        Mode::ConfirmAlways => confirm(state, columns, look).len(),
+        Mode::Edit(_, Some(fault)) => fault_rows(fault, columns, look).len() + 1,
+        _ => 0,
+    };
     u16::try_from(rows).unwrap_or(u16::MAX / 2).max(FOOT)
 }
 
-fn lay(state: &mut UiState, columns: u16, look: Look<'_>) {
+/// What is wrong with changed arguments.
+fn fault_rows(fault: &str, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut rows = wrapped(text::line(fault).as_str(), columns, look.theme.danger);
+    rows.truncate(FAULT_ROWS);
+    rows
+}
+
+fn lay(state: &mut UiState, room: (u16, bool), look: Look<'_>) {
     let decisions = &mut state.decisions;
-    let Some(current) = decisions.current() else { return };
-    let key = Some((current.id(), decisions.revision, state.catalog.revision, columns));
+    let Some(current) = decisions.current().cloned() else { return };
+    let key = Some((current.id(), decisions.revision, state.catalog.revision, room));
     if decisions.laid.key == key {
         return;
     }
-    let columns = usize::from(columns.max(1));
-    decisions.laid.rows = match current {
-        Pending::Approval(approval) => call(approval, &state.catalog, columns, look),
+    let (columns, tight) = (usize::from(room.0.max(1)), room.1);
+    let of = Some((current.id(), decisions.revision));
+    if decisions.laid.call != of {
+        decisions.laid = Laid { call: of, ..Laid::default() };
+        if let Pending::Approval(approval) = &current {
+            decisions.laid.arguments = Sheet::of(&approval.call.arguments);
+            decisions.laid.suspicion = suspicions(approval);
+        }
+    }
+    decisions.laid.head = match &current {
+        Pending::Approval(approval) => {
+            decisions.laid.arguments.fit(columns);
+            let proposed = decisions.proposed(approval.call.id);
+            let mut rows = if tight {
+                facts_in_brief(approval, columns, look)
+            } else {
+                facts_of(approval, columns, look)
+            };
+            let gone = gone(approval, &state.catalog);
+            let alike = imitations(approval, &state.catalog);
+            for warning in gone.iter().chain(&decisions.laid.suspicion).chain(&alike) {
+                rows.extend(wrapped(&format!("⚠ {warning}"), columns, look.theme.danger));
+            }
+            for carried in &approval.carried {
+                rows.extend(carries(carried, columns, look));
+            }
+            if let Some(proposed) = proposed {
+                rows.extend(edited::rows(proposed, &approval.call.arguments, columns, look));
+            }
+            rows
+        }
         Pending::Question(question) => wrapped(&asks(question), columns, look.theme.text),
         Pending::Elicitation(_) => Vec::new(),
     };
-    decisions.laid.count = decisions.laid.rows.len();
+    decisions.laid.count = decisions.laid.head.len() + decisions.laid.arguments.len();
     decisions.laid.key = key;
 }
 
@@ -101,12 +151,8 @@ fn asks(question: &Question) -> String {
     }
 }
 
-fn call(
-    approval: &Approval,
-    catalog: &Catalog,
-    columns: usize,
-    look: Look<'_>,
-) -> Vec<Line<'static>> {
+/// Everything about the call but its arguments.
+fn facts_of(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
     let strict = |raw: &str| text::strict_line(raw).into_string();
     let known = &approval.tool;
@@ -120,21 +166,14 @@ fn call(
     rows.extend(facts("tool", vec![name, model], (NAMES, columns), look));
     let claims = tool::claims(known.definition.annotations, theme);
     rows.extend(facts("claims", claims, (NAMES, columns), look));
-    rows.extend(facts("pin", vec![tool::pin(known.pin_state, theme)], (NAMES, columns), look));
-    let changes = known.changes.iter().map(|change| Span::styled(strict(change), theme.danger));
-    for change in changes {
-        rows.extend(facts("", vec![change], (NAMES, columns), look));
+    let pin = tool::pin(known.pin_state, theme);
+    rows.extend(list("pin", std::iter::once(pin), columns, look));
+    for mut row in change::rows(&known.changes, columns.saturating_sub(NAMES).max(20), theme) {
+        row.spans.insert(0, Span::raw(" ".repeat(NAMES)));
+        rows.push(row);
     }
-    let why = text::strict_line(&approval.why).into_string();
-    rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
-    let doubts = suspicions(approval).into_iter().chain(imitations(approval, catalog));
-    for warning in gone(approval, catalog).into_iter().chain(doubts) {
-        rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
-    }
-    for carried in &approval.carried {
-        rows.extend(carries(carried, columns, look));
-    }
-    rows.extend(arguments(approval, columns, look));
+    let why = std::iter::once(Span::styled(strict(&approval.why), theme.text));
+    rows.extend(list("why", why, columns, look));
     rows
 }
 
@@ -149,13 +188,37 @@ fn carries(carried: &Carried, columns: usize, look: Look<'_>) -> Vec<Line<'stati
     rows
 }
 
-fn arguments(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+/// The same where rows are scarce: no names of facts, and a star for what the server did not say.
+fn facts_in_brief(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let theme = look.theme;
-    if approval.call.arguments.is_empty() {
-        return vec![Line::styled("no arguments", theme.muted)];
+    let strict = |raw: &str| text::strict_line(raw).into_string();
+    let known = &approval.tool;
+    let id = Span::styled(strict(&approval.call.tool.to_string()), theme.title);
+    let host = Span::styled(strict(&approval.host), theme.accent);
+    let mut rows = facts("", vec![id, host], (0, columns), look);
+    let mut claims = tool::claims(known.definition.annotations, theme);
+    for claim in &mut claims {
+        claim.content = claim.content.replace(" (not said)", "*").into();
     }
-    let raw = serde_json::to_string_pretty(&*approval.call.arguments).unwrap_or_default();
-    strict::rows(&raw, columns, theme.text, theme)
+    claims.push(tool::pin(known.pin_state, theme));
+    rows.extend(facts("", claims, (0, columns), look));
+    rows.extend(change::rows(&known.changes, columns, theme));
+    let why = Span::styled(strict(&approval.why), theme.text);
+    rows.extend(facts("", vec![why], (0, columns), look));
+    rows
+}
+
+/// A name and what there is to say about it, one below the other.
+fn list(
+    name: &str,
+    values: impl Iterator<Item = Span<'static>>,
+    columns: usize,
+    look: Look<'_>,
+) -> Vec<Line<'static>> {
+    let rows = values.enumerate().flat_map(|(at, value)| {
+        facts(if at == 0 { name } else { "" }, vec![value], (NAMES, columns), look)
+    });
+    rows.collect()
 }
 
 /// Names that look like those of another server or tool.
@@ -189,7 +252,7 @@ fn suspicions(approval: &Approval) -> Option<String> {
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
-    let armed = state.asking() && state.decisions.arming.armed(look.now);
+    let armed = state.asking() && state.decisions.arming.armed();
     Clear.render(area, frame.buffer_mut());
     let inner = layout::inside(area);
     if let Some(asked) = state.decisions.elicitation().cloned() {
@@ -218,8 +281,11 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
         }
         Mode::Choose | Mode::ConfirmAlways | Mode::Note(_) | Mode::Fill(_) => {
             let decisions = &state.decisions;
-            let rows = decisions.laid.rows.iter().skip(decisions.scroll).take(decisions.page);
-            frame.render_widget(Paragraph::new(rows.cloned().collect::<Vec<_>>()), text);
+            let shown = decisions.scroll..decisions.scroll + decisions.page;
+            frame.render_widget(
+                Paragraph::new(arguments::shown(&decisions.laid, shown, look)),
+                text,
+            );
         }
     }
     foot_of(frame, below, state, armed, look);
@@ -228,10 +294,14 @@ pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look:
 fn block(state: &UiState, armed: bool, look: Look<'_>) -> ratatui::widgets::Block<'static> {
     let decisions = &state.decisions;
     let (at, of) = decisions.place();
-    let word = match decisions.current() {
-        Some(Pending::Question(_)) => "Go on?",
-        Some(Pending::Elicitation(_)) => "A server asks you",
-        _ => "Allow this call?",
+    let word = match (decisions.current(), &decisions.mode) {
+        (Some(Pending::Question(_)), _) => "Go on?".to_owned(),
+        (Some(Pending::Elicitation(_)), _) => "A server asks you".to_owned(),
+        (Some(Pending::Approval(approval)), Mode::Edit(..)) => {
+            let tool = text::strict_line(&approval.call.tool.to_string());
+            format!("Change the arguments of {tool}")
+        }
+        _ => "Allow this call?".to_owned(),
     };
     let place = if of > 1 { format!(" {word} · {at} of {of} ") } else { format!(" {word} ") };
     let (border, title) = if armed {
@@ -276,15 +346,17 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
             return;
         }
         Mode::Edit(_, fault) => {
-            let fault = fault.as_ref().map(|fault| text::cut(text::line(fault).as_str(), columns));
+            let mut rows = match fault {
+                Some(fault) => fault_rows(fault, columns, look),
+                None => vec![Line::default()],
+            };
             let keys = [
                 (key(Action::Apply), "use these, then asked again"),
                 (key(Action::Discard), "back"),
+                (key(Action::EditOutside), "in your editor"),
             ];
-            vec![
-                Line::styled(fault.unwrap_or_default(), theme.danger),
-                hints(&keys, columns, theme),
-            ]
+            rows.push(hints(&keys, columns, theme));
+            rows
         }
         Mode::ConfirmAlways => confirm(state, columns, look),
         Mode::Choose | Mode::Fill(_) => choices(state, columns, armed, look),
@@ -295,11 +367,8 @@ fn foot_of(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, armed: bool, 
 /// The rule that the second `a` writes.
 fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
     let Some(approval) = state.decisions.approval() else { return Vec::new() };
-    let id = &approval.call.tool;
-    let pin = approval.tool.pin.get(..12).unwrap_or(&approval.tool.pin);
-    let server = text::strict_line(id.server.as_str());
-    let name = text::strict_line(id.tool.as_str());
-    let rule = format!("{server}: {{ tool: {name}, permissions: auto, pin: {pin}… }}");
+    let rule = Rule::always(&approval.tool).to_yaml_value(Some(&approval.call.tool.server));
+    let rule = text::strict_line(&flow_style(&rule)).into_string();
     let file = state.options.rules_file.as_ref();
     let whole =
         file.map_or_else(|| "rules.yaml".to_owned(), |file| file.to_string_lossy().into_owned());
@@ -314,6 +383,20 @@ fn confirm(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>
     let mut rows = wrapped(&ask, columns, look.theme.caution);
     rows.extend(wrapped(&rule, columns, look.theme.title));
     rows
+}
+
+/// An entry of a file on one line.
+fn flow_style(entry: &Value) -> String {
+    let plain = |text: &str| {
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+        text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(word)
+    };
+    let member = |(key, value): (&String, &Value)| match value.as_str().filter(|text| plain(text)) {
+        Some(text) => format!("{key}: {text}"),
+        None => format!("{key}: {value}"),
+    };
+    let members = entry.as_object().into_iter().flatten().map(member);
+    format!("{{ {} }}", members.collect::<Vec<_>>().join(", "))
 }
 
 fn choices(state: &UiState, columns: usize, armed: bool, look: Look<'_>) -> Vec<Line<'static>> {

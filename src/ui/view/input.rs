@@ -17,7 +17,7 @@ pub(super) fn rows(state: &UiState, width: u16) -> u16 {
 }
 
 pub(super) fn draw(frame: &mut Frame<'_>, area: Rect, state: &mut UiState, look: Look<'_>) {
-    let boxed = state.asking() && state.decisions.arming.armed(look.now);
+    let boxed = state.asking() && state.decisions.arming.armed();
     let focused = state.focus == Focus::Input && !boxed && state.overlay.is_none();
     let border = if focused { look.theme.focus } else { look.theme.border };
     let framed_in = area.height > 2;

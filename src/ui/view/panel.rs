@@ -11,6 +11,7 @@ use ratatui::widgets::Paragraph;
 
 use super::input::pad;
 use super::{Look, edge, framed, short, tool};
+use crate::bridge::Target;
 use crate::domain::{Era, PinState, Server, ServerState, Tool, Warning};
 use crate::text;
 use crate::ui::keymap::Action;
@@ -99,15 +100,16 @@ fn block(
         Line::styled(format!(" filter: {filter} "), look.theme.accent)
     };
     let hint = |action, word| (look.keymap.hint(action), word);
-    let keys = if focused {
-        vec![
-            hint(Action::Details, "details"),
-            hint(Action::Toggle, "on/off"),
-            hint(Action::Reconnect, "reconnect"),
-            hint(Action::CallTool, "call"),
-        ]
-    } else {
-        vec![hint(Action::FocusPanel, "go here")]
+    let details = hint(Action::Details, "details");
+    let toggle = hint(Action::Toggle, "on/off");
+    // What fits is what is wanted of the thing that is selected.
+    let keys = match state.panel.target(&state.catalog).filter(|_| focused) {
+        Some(Target::Server(_)) => {
+            vec![hint(Action::Reconnect, "reconnect"), toggle, details]
+        }
+        Some(Target::Tool(_)) => vec![details, hint(Action::CallTool, "call"), toggle],
+        None if focused => vec![details, toggle],
+        None => vec![hint(Action::FocusPanel, "go here")],
     };
     let keys = edge(&keys, area.width, look.theme);
     framed(title, border).title_bottom(keys.alignment(Alignment::Right))

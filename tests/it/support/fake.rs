@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -56,6 +57,8 @@ impl Request {
 pub(crate) enum Answer {
     /// A whole response.
     Whole { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
+    /// A stream of events that are handed over while it runs; it ends with its sender.
+    Stream(Arc<Mutex<Receiver<Vec<u8>>>>),
     /// Nothing, until the client is gone.
     Hang,
     /// Nothing, and the connection is closed.
@@ -176,6 +179,12 @@ fn converse(
                 while matches!(stream.get_mut().read(&mut [0; 64]), Ok(read) if read > 0) {}
                 return;
             }
+            Answer::Stream(parts) => {
+                let out = stream.get_mut();
+                if forward(out, &parts.lock().unwrap()).is_err() {
+                    return;
+                }
+            }
             Answer::Whole { status, headers, body } => {
                 let mut head =
                     format!("HTTP/1.1 {status} Fake\r\nContent-Length: {}\r\n", body.len());
@@ -191,6 +200,21 @@ fn converse(
             }
         }
     }
+}
+
+/// Hands on what comes, each part as a chunk of its own.
+fn forward(out: &mut impl Write, parts: &Receiver<Vec<u8>>) -> std::io::Result<()> {
+    let head = "HTTP/1.1 200 Fake\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n";
+    out.write_all(head.as_bytes())?;
+    out.flush()?;
+    while let Ok(part) = parts.recv() {
+        write!(out, "{:x}\r\n", part.len())?;
+        out.write_all(&part)?;
+        out.write_all(b"\r\n")?;
+        out.flush()?;
+    }
+    out.write_all(b"0\r\n\r\n")?;
+    out.flush()
 }
 
 fn read(stream: &mut impl BufRead, port: u16) -> Option<Request> {

@@ -20,8 +20,10 @@ proptest! {
         let mut visible = false;
         for gap in gaps {
             at += gap;
+            arming.tick(start + ms(at));
             if at >= shown && !visible {
                 arming.shown(start + ms(shown));
+                arming.tick(start + ms(at));
                 visible = true;
             }
             let since = last.map_or(shown, |last| last.max(shown));
@@ -38,6 +40,7 @@ proptest! {
         let mut at = start;
         for gap in gaps {
             at += ms(gap);
+            arming.tick(at);
             prop_assert!(!arming.key(at));
         }
     }
@@ -63,10 +66,40 @@ fn a_disturbed_box_waits_for_quiet_again() {
     let start = Instant::now();
     let mut arming = Arming::default();
     arming.shown(start);
+    arming.tick(start + ms(600));
     assert!(arming.key(start + ms(600)));
     arming.disturb(start + ms(700));
-    assert!(!arming.armed(start + ms(1_299)));
-    assert!(arming.armed(start + ms(1_300)));
+    arming.tick(start + ms(1_299));
+    assert!(!arming.armed());
+    arming.tick(start + ms(1_300));
+    assert!(arming.armed());
+}
+
+#[test]
+fn a_key_that_was_pressed_early_and_is_read_late_decides_nothing() {
+    let start = Instant::now();
+    let mut arming = Arming::default();
+    arming.shown(start);
+    // The program was busy: by the clock the quiet is over, but nobody saw it.
+    assert!(!arming.key(start + ms(700)));
+    arming.tick(start + ms(1_299));
+    assert!(!arming.armed());
+    arming.tick(start + ms(1_300));
+    assert!(arming.key(start + ms(1_301)));
+}
+
+#[test]
+fn a_key_that_has_come_and_is_not_read_yet_ends_the_quiet() {
+    let start = Instant::now();
+    let mut arming = Arming::default();
+    arming.shown(start);
+    arming.touched(start + ms(550));
+    arming.tick(start + ms(600));
+    assert!(!arming.key(start + ms(620)));
+    // Once it is armed, the wheel and the like change nothing.
+    arming.tick(start + ms(1_220));
+    arming.touched(start + ms(1_230));
+    assert!(arming.key(start + ms(1_240)));
 }
 
 #[test]
@@ -75,7 +108,8 @@ fn time_that_seems_to_go_back_never_arms() {
     let mut arming = Arming::default();
     arming.shown(start + ms(5_000));
     assert!(!arming.key(start + ms(10)));
-    assert!(!arming.armed(start + ms(5_599)));
+    arming.tick(start + ms(5_599));
+    assert!(!arming.armed());
 }
 
 fn question(id: u64) -> Pending {
@@ -106,9 +140,11 @@ fn the_next_box_is_not_armed_by_the_one_before() {
     decisions.add(question(1));
     decisions.add(question(2));
     decisions.arming.shown(start);
+    decisions.arming.tick(start + ms(600));
     assert!(decisions.arming.key(start + ms(600)));
     decisions.remove(PendingId::Question(QuestionId(1)));
     decisions.arming.shown(start + ms(601));
+    decisions.arming.tick(start + ms(700));
     assert!(!decisions.arming.key(start + ms(700)));
 }
 
@@ -119,9 +155,10 @@ fn withdrawing_one_further_back_leaves_the_box_as_it_is() {
     decisions.add(question(1));
     decisions.add(question(2));
     decisions.arming.shown(start);
+    decisions.arming.tick(start + ms(600));
     decisions.scroll = 3;
     decisions.remove(PendingId::Question(QuestionId(2)));
     decisions.remove(PendingId::Question(QuestionId(9)));
-    assert!(decisions.arming.armed(start + ms(600)));
+    assert!(decisions.arming.armed());
     assert_eq!(decisions.scroll, 3);
 }

@@ -1,5 +1,6 @@
 //! Questions of servers, and the form for calling a tool.
 
+use super::random::any_key;
 use super::*;
 use crate::domain::{
     Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,

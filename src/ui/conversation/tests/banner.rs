@@ -1,0 +1,57 @@
+//! What a conversation opens with.
+
+use super::*;
+
+#[test]
+fn banner_tells_servers_tools_permissions_and_warnings() {
+    let mut scene = scene_with_banner();
+    insta::assert_snapshot!("banner_80", scene.screen(80, 18));
+    insta::assert_snapshot!("banner_50", scene.screen(50, 22));
+}
+
+#[test]
+fn banner_tells_a_first_user_what_to_do() {
+    let mut scene = Scene::new();
+    scene.apply(Notice::CatalogChanged { catalog: Arc::new(Catalog::new(vec![], vec![], 1)) });
+    insta::assert_snapshot!("banner_without_servers", scene.screen(80, 8));
+}
+
+#[test]
+fn long_banner_lists_what_is_not_well_and_opens() {
+    let mut servers: Vec<Server> =
+        (0..20).map(|n| server(&format!("server{n:02}"), ServerState::Ready, 2)).collect();
+    servers[17].state = ServerState::Degraded { reason: "the list is 5 min old".into() };
+    let mut scene = Scene::new();
+    let catalog = Catalog::new(servers, vec![], 1);
+    scene.apply(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+    let closed = scene.screen(80, 30);
+    insta::assert_snapshot!("banner_long", closed);
+    scene.go(Move::Previous).go(Move::Toggle);
+    let open = scene.screen(80, 30);
+    assert!(open.contains("server16"), "{open}");
+    assert!(!closed.contains("server16"), "{closed}");
+}
+
+#[test]
+fn banner_is_refreshed_in_place() {
+    let mut scene = scene_with_banner();
+    scene.ask("hello");
+    let mut servers = catalog().servers;
+    servers[3].state = ServerState::Ready;
+    let catalog = Arc::new(Catalog::new(servers, vec![], 2));
+    scene.apply(Notice::CatalogChanged { catalog });
+    let screen = scene.screen(80, 30);
+    assert!(screen.contains("3 of 5 servers ready"), "{screen}");
+    assert_eq!(screen.matches("mini-me").count(), 1);
+    let (banner, message) = (screen.find("mini-me"), screen.find("hello"));
+    assert!(banner < message);
+}
+
+#[test]
+fn warning_that_the_banner_tells_is_not_told_twice() {
+    let mut scene = scene_with_banner();
+    let told = catalog().all_warnings().next().unwrap().clone();
+    assert!(!scene.conversation.apply(&Notice::Warned { warning: told }, scene.now));
+    let other = Warning::new(Source::Model, "no tool support", "Choose another model.");
+    assert!(scene.conversation.apply(&Notice::Warned { warning: other }, scene.now));
+}
