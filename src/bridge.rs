@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::exchange::{ExchangeId, Exchanges};
 use crate::domain::{
     Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
     ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
@@ -86,6 +87,17 @@ pub enum Op {
         server: ServerName,
         /// What is asked.
         what: Inquiry,
+    },
+    /// Asks for [`Notice::Wire`] now and whenever exchanges come or change, until it is switched
+    /// off.
+    WatchWire {
+        /// On or off.
+        on: bool,
+    },
+    /// Writes exchanges to a file; answered by [`Notice::WireExported`].
+    ExportWire {
+        /// Which; `None` for all that are kept.
+        only: Option<Vec<ExchangeId>>,
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
@@ -207,6 +219,16 @@ pub enum Notice {
         inquiry: InquiryId,
         /// What was found, or why nothing.
         answer: Arc<Result<Found, InquiryFault>>,
+    },
+    /// The exchanges with servers and the model as they stand: see [`Op::WatchWire`].
+    Wire {
+        /// All that are kept.
+        exchanges: Arc<Exchanges>,
+    },
+    /// The answer to [`Op::ExportWire`].
+    WireExported {
+        /// How many exchanges are in which file, or why none is.
+        written: Result<(usize, std::path::PathBuf), String>,
     },
     /// The size of the next request changed.
     ContextChanged {

@@ -8,6 +8,7 @@ pub mod approval;
 pub mod call;
 pub mod catalog;
 pub mod elicitation;
+pub mod exchange;
 pub mod inquiry;
 pub mod model;
 pub mod name;

@@ -10,9 +10,11 @@ mod pinboard;
 mod records;
 pub mod spec;
 pub mod tasks;
+mod wiretap;
 mod work;
 
 use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -24,6 +26,8 @@ use crate::domain::{Answering, Catalog, Message, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::session::SessionId;
+use crate::wire::{Clock, Limits, Recorder};
+pub use wiretap::write as write_archive;
 
 /// Everything the runtime starts from.
 #[derive(Debug, Clone)]
@@ -51,6 +55,13 @@ pub struct Setup {
     pub session: Option<SessionId>,
     /// Whether the conversation is written to a session file; a single call is none.
     pub conversation: bool,
+    /// Where all exchanges with servers and the model are recorded.
+    pub wire: Arc<Recorder>,
+}
+
+/// A recorder with the clock of this machine.
+pub fn recorder(limits: Limits) -> Arc<Recorder> {
+    Arc::new(Recorder::new(limits, Clock { now: Instant::now, wall: SystemTime::now }))
 }
 
 impl Setup {
@@ -72,6 +83,7 @@ impl Setup {
             resume: None,
             session: None,
             conversation: true,
+            wire: recorder(Limits::VIEW),
         }
     }
 }

@@ -15,10 +15,12 @@ use super::coalesce::Outbox;
 use super::hub::{Heard, Hub, Report};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
+use super::wiretap::{self, Wiretap};
 use super::work::{self, Inside, ModelReport};
 use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event};
 use crate::bridge::{Notice, Op};
+use crate::domain::exchange::ExchangeId;
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
@@ -58,6 +60,7 @@ struct Conductor {
     completing: CancellationToken,
     /// Open questions of servers.
     asked_by: HashMap<ElicitationId, ServerName>,
+    wire: Wiretap,
     ending: bool,
 }
 
@@ -88,7 +91,11 @@ pub(super) fn start(
     let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
     let agent = beginning::agent(&setup, &rules);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
-    let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
+    let provider = setup.config.model.clone().map(|model| {
+        let tap = wiretap::of_model(&model, &setup.wire);
+        Provider::new(model, ca).recorded(tap)
+    });
+    let wire = Wiretap::new(Arc::clone(&setup.wire));
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
         agent,
@@ -105,6 +112,7 @@ pub(super) fn start(
         calls: HashMap::new(),
         completing: CancellationToken::new(),
         asked_by: HashMap::new(),
+        wire,
         ending: false,
     };
     let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
@@ -147,6 +155,9 @@ impl Conductor {
                 Some(fault) = ears.faults.recv() => self.task_failed(&fault),
                 Some(event) = ears.servers.recv() => self.heard_server(event),
                 () = sleep_until(due), if due.is_some() => self.show_catalog(),
+                () = self.wire.turned(), if self.wire.watching() => {
+                    self.outbox.push(self.wire.notice());
+                }
                 Some(report) = ears.model.recv(), if self.outbox.has_room() => {
                     self.heard_model(report);
                 }
@@ -208,8 +219,20 @@ impl Conductor {
                 let started = self.records.begin(&[]);
                 self.outbox.push(started);
             }
+            Op::WatchWire { on } => {
+                if self.wire.watch(on) {
+                    self.outbox.push(self.wire.notice());
+                }
+            }
+            Op::ExportWire { only } => self.export(only),
             Op::Quit => {}
         }
+    }
+
+    fn export(&self, only: Option<Vec<ExchangeId>>) {
+        let file = self.paths.as_ref().map(Paths::wire_dir);
+        let writing = self.wire.export(only, file, self.inside.clone());
+        self.tasks.spawn("writing an archive", writing);
     }
 
     fn heard_inside(&mut self, news: Inside) {
@@ -226,6 +249,7 @@ impl Conductor {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
             Inside::Warned(warning) => self.warn(warning),
+            Inside::Exported(written) => self.outbox.push(Notice::WireExported { written }),
         }
     }
 

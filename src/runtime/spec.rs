@@ -6,8 +6,10 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::config::{Auth, McpConfig, ServerConfig};
+use crate::domain::exchange::Side;
 use crate::domain::{Answering, Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
+use crate::wire::{Guard, Recorder, Tap};
 
 /// What the client of this server starts with. Nobody answers its questions unless the caller says
 /// so.
@@ -31,7 +33,25 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
             call: mcp.max_call_time,
         },
         remembered: None,
+        wire: None,
     }
+}
+
+/// What records the exchanges with this server: without its credentials, also where the server
+/// repeats them.
+pub fn tap(server: &ServerConfig, recorder: &Arc<Recorder>) -> Tap {
+    let mut guard = Guard::default().url(&server.url);
+    for (header, variable, value) in &server.headers_env {
+        guard = guard.header(header, "", variable, value);
+    }
+    guard = match &server.auth {
+        Some(Auth::Bearer { token_env, token }) => {
+            guard.header("Authorization", "Bearer ", token_env, token)
+        }
+        Some(Auth::ApiKey { header, key_env, key }) => guard.header(header, "", key_env, key),
+        None => guard,
+    };
+    Tap::new(Arc::clone(recorder), Side::Server(server.name.clone()), guard)
 }
 
 fn credential(auth: &Auth) -> (String, SecretString) {

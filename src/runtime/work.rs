@@ -38,6 +38,8 @@ pub(super) enum Inside {
     },
     /// Something could not be written.
     Warned(Warning),
+    /// An archive of exchanges was written, or why not.
+    Exported(Result<(usize, std::path::PathBuf), String>),
 }
 
 /// News of a request to the model.

@@ -124,6 +124,8 @@ impl Conversation {
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
             | Notice::Inquired { .. }
+            | Notice::Wire { .. }
+            | Notice::WireExported { .. }
             | Notice::ContextChanged { .. } => return false,
         }
         true
@@ -206,6 +208,12 @@ impl Conversation {
             None => self.items.iter().rev().find(|item| matches!(item.body, Body::Answer(_)))?,
         };
         Some(copyable(item.source()))
+    }
+
+    /// The call whose card is selected, or else the latest one.
+    pub fn call(&self) -> Option<CallId> {
+        let chosen = self.calls.iter().find(|(_, at)| Some(**at) == self.selected);
+        chosen.or_else(|| self.calls.iter().max_by_key(|(_, at)| **at)).map(|(call, _)| *call)
     }
 
     /// The whole conversation as plain text.

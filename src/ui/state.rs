@@ -7,6 +7,7 @@ pub mod page;
 pub mod palette;
 pub mod panel;
 pub mod status;
+pub mod wire;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -27,6 +28,7 @@ use page::Page;
 use palette::Palette;
 use panel::Panel;
 use status::Status;
+use wire::WireView;
 
 /// How long the question whether to quit stands.
 pub const QUIT_WINDOW: Duration = Duration::from_secs(2);
@@ -60,6 +62,8 @@ pub struct UiOptions {
     pub model: String,
     /// Where rules are written when the user answers *always*.
     pub rules_file: Option<PathBuf>,
+    /// How this program was started, as shell words: what a copied command begins with.
+    pub program: String,
     /// What was said before, where a conversation is resumed; taken when it begins.
     pub history: Vec<Notice>,
 }
@@ -83,6 +87,7 @@ impl UiOptions {
             file: None,
             model: String::new(),
             rules_file: None,
+            program: "mini-me-tui".to_owned(),
             history: Vec::new(),
         }
     }
@@ -107,6 +112,8 @@ pub enum Overlay {
     Palette(Palette),
     /// The arguments of a tool that the user calls.
     CallTool(page::CallForm),
+    /// The exchanges with servers and the model.
+    Wire(Box<WireView>),
 }
 
 /// Where things were drawn last, for the mouse.
@@ -161,6 +168,8 @@ pub struct UiState {
     pub running: HashMap<CallId, ToolId>,
     /// Where the transcript of this conversation is.
     pub transcript: Option<PathBuf>,
+    /// Whether the runtime was asked to tell of exchanges.
+    pub wire_watched: bool,
     /// Where things were drawn last.
     pub drawn: Drawn,
 }
@@ -189,6 +198,7 @@ impl UiState {
             calls: HashMap::new(),
             running: HashMap::new(),
             transcript: None,
+            wire_watched: false,
             drawn: Drawn::default(),
         }
     }

@@ -15,6 +15,7 @@ mod notice;
 mod page;
 mod palette;
 mod panel;
+mod wire;
 
 use std::time::Instant;
 
@@ -42,6 +43,12 @@ struct Press {
 
 /// Takes in one message and says what is to be done.
 pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
+    let mut intents = take(state, keymap, msg);
+    intents.extend(wire::watch(state));
+    intents
+}
+
+fn take(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
     match msg {
         Msg::Input { event, at } => event_in(state, keymap, event, at),
         Msg::Hurried { at } => {
@@ -120,6 +127,7 @@ fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
         Some(Overlay::Page(_)) => return page::key(state, keymap, press),
         Some(Overlay::Palette(_)) => return palette::key(state, keymap, press),
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
+        Some(Overlay::Wire(_)) => return wire::key(state, keymap, press),
         None => {}
     }
     if state.asking() && state.decisions.arming.key(at) {
@@ -178,6 +186,12 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
     }
     if let Some(Overlay::Palette(palette)) = &mut state.overlay {
         palette.filter.push_str(crate::text::line(raw).as_str());
+        state.input.pasted(at);
+        return Vec::new();
+    }
+    if let Some(Overlay::Wire(view)) = &mut state.overlay {
+        view.filter.push_str(crate::text::line(raw).as_str());
+        view.refresh();
         state.input.pasted(at);
         return Vec::new();
     }

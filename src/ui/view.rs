@@ -12,6 +12,7 @@ mod status;
 mod strict;
 mod subject;
 mod tool;
+mod wire;
 
 use std::time::Instant;
 
@@ -86,6 +87,7 @@ fn overlay(frame: &mut Frame<'_>, screen: Rect, state: &mut UiState, look: Look<
         Some(Overlay::Page(page)) => page::draw(frame, screen, page, state, look),
         Some(Overlay::Palette(palette)) => palette::draw(frame, screen, palette, look),
         Some(Overlay::CallTool(form)) => form::draw(frame, screen, form, state, look),
+        Some(Overlay::Wire(view)) => wire::draw(frame, screen, view, look),
         None => {}
     }
     state.overlay = overlay;

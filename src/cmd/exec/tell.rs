@@ -138,6 +138,8 @@ impl Teller {
             | Notice::ElicitationClosed { .. }
             | Notice::CatalogChanged { .. }
             | Notice::Inquired { .. }
+            | Notice::Wire { .. }
+            | Notice::WireExported { .. }
             | Notice::ContextChanged { .. }
             | Notice::SessionStarted { .. } => {}
         }

@@ -43,6 +43,7 @@ enum What {
     Mouse,
     Copy,
     Model,
+    Wire,
     Quit,
 }
 
@@ -73,6 +74,7 @@ pub const COMMANDS: &[Command] = &[
     command!("mouse", [], "on or off", Mouse, "capture the mouse, or leave it to the terminal"),
     command!("copy", [], "", Copy, "copy the selected item, or the last answer"),
     command!("model", [], "", Model, "which model answers"),
+    command!("wire", [], "", Wire, "every exchange with servers and the model"),
     command!("quit", ["exit", "q"], "", Quit, "leave"),
 ];
 
@@ -153,6 +155,7 @@ pub(super) fn carry_out(
             };
             state.say(said, now);
         }
+        What::Wire => super::wire::open(state, None),
         What::Quit => return Ok(vec![Intent::Exit]),
     }
     Ok(Vec::new())

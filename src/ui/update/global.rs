@@ -114,6 +114,8 @@ pub(super) fn act(
         Action::Next => state.conversation.go(Move::Next),
         Action::Open => state.conversation.go(Move::Toggle),
         Action::Copy => return copy(state, now),
+        Action::Wire => super::wire::open(state, None),
+        Action::Exchange => super::wire::open_call(state, now),
         Action::Redraw => return vec![Intent::Redraw],
         Action::Suspend => return vec![Intent::Suspend],
         Action::ExternalEditor => return vec![Intent::Edit { text: state.input.expanded() }],

@@ -27,6 +27,7 @@ fn scroll(state: &mut UiState, at: Position, rows: i32) {
     match &mut state.overlay {
         Some(Overlay::Page(page)) => return page.go(by),
         Some(Overlay::Palette(palette)) => return palette.go(by.signum()),
+        Some(Overlay::Wire(view)) => return view.go(by),
         Some(Overlay::CallTool(form)) => {
             if let Body::Fields(fields) = &mut form.body {
                 fields.scroll_rows(by);
@@ -48,6 +49,9 @@ fn scroll(state: &mut UiState, at: Position, rows: i32) {
 }
 
 fn click(state: &mut UiState, at: Position) {
+    if let Some(Overlay::Wire(view)) = &mut state.overlay {
+        return view.click(at);
+    }
     if state.overlay.is_some() {
         return;
     }

@@ -77,6 +77,8 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::CallChanged { call, .. } => {
             state.running.insert(call.id, call.tool.clone());
         }
+        Notice::Wire { exchanges } => super::wire::arrived(state, exchanges, at),
+        Notice::WireExported { written } => super::wire::exported(state, written, at),
         Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
     }
     Vec::new()
