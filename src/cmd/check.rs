@@ -44,8 +44,9 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
     let ca = spec::certificates(&setup.config.mcp, &mut setup.warnings);
     let pins = remembered(setup.paths.as_ref());
     let mcp = &setup.config.mcp;
+    let secrets = spec::secrets(&setup.config);
     let specs = mcp.servers.iter().map(|server| {
-        let wire = Some(spec::tap(server, &setup.wire));
+        let wire = Some(spec::tap(server, &setup.wire, &secrets));
         (server, ServerSpec { wire, ..spec::of(server, mcp, ca.clone()) })
     });
     let specs: Vec<_> = specs.collect();

@@ -92,7 +92,7 @@ pub(super) fn start(
     let agent = beginning::agent(&setup, &rules);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| {
-        let tap = wiretap::of_model(&model, &setup.wire);
+        let tap = wiretap::of_model(&model, &setup.wire, spec::secrets(&setup.config));
         Provider::new(model, ca).recorded(tap)
     });
     let wire = Wiretap::new(Arc::clone(&setup.wire));

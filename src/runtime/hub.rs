@@ -67,12 +67,13 @@ impl Hub {
         tasks: Tasks,
     ) -> Self {
         let mcp = &setup.config.mcp;
+        let secrets = spec::secrets(&setup.config);
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
             let spec = ServerSpec {
                 answering: setup.answering,
-                wire: Some(spec::tap(server, &setup.wire)),
+                wire: Some(spec::tap(server, &setup.wire, &secrets)),
                 ..spec::of(server, mcp, ca.cloned())
             };
             let why_off = match &server.disabled {

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
-use crate::config::{Auth, McpConfig, ServerConfig};
+use crate::config::{Auth, Config, McpConfig, ServerConfig};
 use crate::domain::exchange::Side;
 use crate::domain::{Answering, Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
-use crate::wire::{Guard, Recorder, Tap};
+use crate::wire::{Guard, Recorder, Secrets, Tap};
 
 /// What the client of this server starts with. Nobody answers its questions unless the caller says
 /// so.
@@ -37,18 +37,23 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
     }
 }
 
-/// What records the exchanges with this server: without its credentials, also where the server
-/// repeats them.
-pub fn tap(server: &ServerConfig, recorder: &Arc<Recorder>) -> Tap {
-    let mut guard = Guard::default().url(&server.url);
-    for (header, variable, value) in &server.headers_env {
-        guard = guard.header(header, "", variable, value);
+/// Every secret of a config that could travel: those of the environment, and those in URLs.
+pub fn secrets(config: &Config) -> Secrets {
+    let model = config.model.iter().map(|model| &model.base_url);
+    let urls = config.mcp.servers.iter().map(|server| &server.url).chain(model);
+    Secrets::new(config.secrets(), urls)
+}
+
+/// What records the exchanges with this server: without its credentials, and without any secret
+/// that somebody repeats.
+pub fn tap(server: &ServerConfig, recorder: &Arc<Recorder>, secrets: &Secrets) -> Tap {
+    let mut guard = Guard::new(secrets.clone());
+    for (header, variable, _) in &server.headers_env {
+        guard = guard.header(header, "", variable);
     }
     guard = match &server.auth {
-        Some(Auth::Bearer { token_env, token }) => {
-            guard.header("Authorization", "Bearer ", token_env, token)
-        }
-        Some(Auth::ApiKey { header, key_env, key }) => guard.header(header, "", key_env, key),
+        Some(Auth::Bearer { token_env, .. }) => guard.header("Authorization", "Bearer ", token_env),
+        Some(Auth::ApiKey { header, key_env, .. }) => guard.header(header, "", key_env),
         None => guard,
     };
     Tap::new(Arc::clone(recorder), Side::Server(server.name.clone()), guard)

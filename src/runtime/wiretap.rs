@@ -16,19 +16,20 @@ use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
 use crate::domain::exchange::{ExchangeId, Side};
 use crate::store::{self, StoreError};
-use crate::wire::{self, Guard, Recorder, Tap, variable_of};
+use crate::wire::{self, Guard, Recorder, Secrets, Tap, variable_of};
 
 /// How long changes are gathered before they are told.
 const GATHER: Duration = Duration::from_millis(80);
 
-/// What records the exchanges with the model: without its key, also where the endpoint repeats it.
-pub(super) fn of_model(config: &ModelConfig, recorder: &Arc<Recorder>) -> Tap {
-    let mut guard = Guard::default().url(&config.base_url);
-    if let Some(key) = &config.api_key {
+/// What records the exchanges with the model: without its key, and without any secret that
+/// somebody repeats.
+pub(super) fn of_model(config: &ModelConfig, recorder: &Arc<Recorder>, secrets: Secrets) -> Tap {
+    let mut guard = Guard::new(secrets);
+    if config.api_key.is_some() {
         let variable = config.api_key_env.clone().unwrap_or_else(|| variable_of("model key"));
-        guard = guard.header("authorization", "Bearer ", &variable, key);
+        guard = guard.header("authorization", "Bearer ", &variable);
         for header in ["x-api-key", "api-key"] {
-            guard = guard.header(header, "", &variable, key);
+            guard = guard.header(header, "", &variable);
         }
     }
     let name = match config.provider {

@@ -101,7 +101,7 @@ mod tests {
             &b"{\"a\":\"$HOME `id` 'x' \\\\ % \xc3\xa9\"}"[..],
             b"\x00\xff' %s \\n \x1b[31m",
             b"",
-            &[b'x'; 200_000],
+            &b"x".repeat(200_000),
         ] {
             exchange.sent.bytes = body.to_vec();
             let fake = "curl() { for a in \"$@\"; do printf '<%s>' \"$a\"; done; \

@@ -3,6 +3,9 @@
 //! A secret is known in two ways: by place (the header or parameter it travels in) and by value
 //! (wherever else it turns up, also as JSON or a URL spells it).
 
+use std::sync::{Arc, OnceLock};
+
+use aho_corasick::{AhoCorasick, MatchKind};
 use memchr::memmem;
 use secrecy::{ExposeSecret as _, SecretString};
 use url::Url;
@@ -24,13 +27,72 @@ const HARMLESS: [&str; 8] = [
     "mcp-name",
 ];
 
-/// The secrets of one server or model.
+/// All secret values of a run. What one server repeats may travel on to the model and to others, so
+/// every exchange is searched for all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Secrets(Arc<Known>);
+
 #[derive(Debug, Default)]
-pub struct Guard {
-    places: Vec<Place>,
-    values: Vec<Needle>,
+struct Known {
+    values: Vec<SecretString>,
+    /// Made when the first exchange is recorded.
+    made: OnceLock<Finder>,
+}
+
+#[derive(Default)]
+struct Finder {
+    all: Option<AhoCorasick>,
     /// Length of the longest value.
     longest: usize,
+}
+
+impl std::fmt::Debug for Finder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(redact::MARK)
+    }
+}
+
+impl Secrets {
+    /// These values, and those in the queries and user infos of these URLs.
+    pub fn new<'a>(
+        values: impl IntoIterator<Item = SecretString>,
+        urls: impl IntoIterator<Item = &'a Url>,
+    ) -> Self {
+        let of_urls = urls.into_iter().flat_map(|url| {
+            let raw = url.query().unwrap_or_default().split('&');
+            let raw = raw.filter_map(|pair| Some(pair.split_once('=')?.1.to_owned()));
+            let decoded = url.query_pairs().map(|(_, value)| value.into_owned());
+            decoded.chain(raw).chain(url.password().map(str::to_owned)).collect::<Vec<_>>()
+        });
+        let values = values.into_iter().chain(of_urls.map(SecretString::from)).collect();
+        Self(Arc::new(Known { values, made: OnceLock::new() }))
+    }
+
+    fn finder(&self) -> &Finder {
+        self.0.made.get_or_init(|| {
+            let values = self.0.values.iter().map(|value| value.expose_secret().trim());
+            let long = values.filter(|value| value.len() >= LEAST);
+            let mut spellings: Vec<String> = long
+                .flat_map(redact::spellings)
+                .filter(|spelling| !redact::MARK.contains(spelling))
+                .collect();
+            spellings.sort_unstable();
+            spellings.dedup();
+            let longest = spellings.iter().map(String::len).max().unwrap_or_default();
+            // The longest: a secret may be the beginning of another one.
+            let kind = MatchKind::LeftmostLongest;
+            let all = AhoCorasick::builder().match_kind(kind).build(&spellings).ok();
+            Finder { all: all.filter(|_| longest > 0), longest }
+        })
+    }
+}
+
+/// What knows the secrets of one server or model by the places they travel in, and those of all
+/// others by value.
+#[derive(Debug, Default)]
+pub struct Guard {
+    secrets: Secrets,
+    places: Vec<Place>,
 }
 
 #[derive(Debug)]
@@ -40,73 +102,33 @@ struct Place {
     variable: String,
 }
 
-struct Needle(memmem::Finder<'static>);
-
-impl std::fmt::Debug for Needle {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(redact::MARK)
-    }
-}
-
 impl Guard {
-    /// Guards the values in the query of a URL.
-    #[must_use]
-    pub fn url(mut self, url: &Url) -> Self {
-        for (_, value) in url.query_pairs() {
-            self.value(&value);
-        }
-        for raw in url.query().into_iter().flat_map(|query| query.split('&')) {
-            self.value(raw.split_once('=').map_or("", |(_, value)| value));
-        }
-        if let Some(password) = url.password() {
-            self.value(password);
-        }
-        self
+    /// Knows these values.
+    pub fn new(secrets: Secrets) -> Self {
+        Self { secrets, places: Vec::new() }
     }
 
-    /// Guards what this header holds; `before` stands before the secret and is none.
+    /// Guards what this header holds: `variable` stands for it; `before` stands before the secret
+    /// and is none.
     #[must_use]
-    pub fn header(
-        mut self,
-        header: &str,
-        before: &str,
-        variable: &str,
-        value: &SecretString,
-    ) -> Self {
+    pub fn header(mut self, header: &str, before: &str, variable: &str) -> Self {
         self.places.push(Place {
-            header: header.to_ascii_lowercase(),
+            header: header.to_owned(),
             before: before.to_owned(),
             variable: variable.to_owned(),
         });
-        self.value(value.expose_secret());
         self
-    }
-
-    fn value(&mut self, value: &str) {
-        if value.trim().len() < LEAST {
-            return;
-        }
-        for spelling in redact::spellings(value.trim()) {
-            let known = self.values.iter().any(|known| known.0.needle() == spelling.as_bytes());
-            if !known && !redact::MARK.contains(&spelling) {
-                self.longest = self.longest.max(spelling.len());
-                self.values.push(Needle(memmem::Finder::new(spelling.as_bytes()).into_owned()));
-            }
-        }
-        // The longest first: a secret may be the beginning of another one.
-        self.values.sort_by_key(|needle| std::cmp::Reverse(needle.0.needle().len()));
     }
 
     /// A header as it may be kept.
     pub(super) fn keep_header(&self, name: &str, value: &[u8]) -> Header {
-        let lower = name.to_ascii_lowercase();
-        let place = self.places.iter().find(|place| place.header == lower);
-        let value = match place {
+        let is = |known: &str| known.eq_ignore_ascii_case(name);
+        let value = match self.places.iter().find(|place| is(&place.header)) {
             Some(place) => HeaderValue::Secret {
                 before: place.before.clone(),
                 variable: place.variable.clone(),
             },
-            None if !HARMLESS.contains(&lower.as_str()) && redact::guards(&lower) => {
+            None if !HARMLESS.into_iter().any(is) && redact::guards(name) => {
                 HeaderValue::Secret { before: String::new(), variable: variable_of(name) }
             }
             None => HeaderValue::Plain(self.text(&String::from_utf8_lossy(value))),
@@ -123,6 +145,9 @@ impl Guard {
 
     /// A text without the secrets.
     pub fn text(&self, text: &str) -> String {
+        if self.secrets.finder().all.as_ref().is_none_or(|all| all.find(text).is_none()) {
+            return text.to_owned();
+        }
         let mut kept = Kept::default();
         self.append(&mut kept, text.as_bytes(), usize::MAX, &[]);
         String::from_utf8_lossy(&kept.bytes).into_owned()
@@ -131,7 +156,8 @@ impl Guard {
     /// Adds what came of a body, without the secrets and without `also`. One is found also where
     /// pieces divide it, or the limit.
     pub(super) fn append(&self, kept: &mut Kept, piece: &[u8], limit: usize, also: &[u8]) {
-        let longest = self.longest.max(also.len());
+        let finder = self.secrets.finder();
+        let longest = finder.longest.max(also.len());
         kept.total += piece.len() as u64;
         if kept.cut > 0 {
             kept.cut += piece.len() as u64;
@@ -142,11 +168,12 @@ impl Guard {
         let room = limit.saturating_add(longest).saturating_sub(kept.bytes.len());
         let (taken, left) = piece.split_at_checked(room).unwrap_or((piece, &[]));
         kept.bytes.extend_from_slice(taken);
-        for Needle(finder) in &self.values {
-            replace(kept, from, finder);
+        if let Some(all) = &finder.all {
+            replace(kept, from, |rest| all.find(rest).map(|found| found.range()));
         }
         if also.len() >= LEAST {
-            replace(kept, from, &memmem::Finder::new(also));
+            let one = |rest: &[u8]| memmem::find(rest, also).map(|at| at..at + also.len());
+            replace(kept, from, one);
         }
         kept.cut += left.len() as u64;
         if kept.cut > 0 {
@@ -167,10 +194,11 @@ impl Guard {
     }
 }
 
-fn replace(kept: &mut Kept, from: usize, finder: &memmem::Finder<'_>) {
+/// Replaces whatever is found from a place on.
+fn replace(kept: &mut Kept, from: usize, find: impl Fn(&[u8]) -> Option<std::ops::Range<usize>>) {
     let mut at = from;
-    while let Some(found) = kept.bytes.get(at..).and_then(|rest| finder.find(rest)) {
-        let (start, size) = (at + found, finder.needle().len());
+    while let Some(found) = kept.bytes.get(at..).and_then(&find) {
+        let (start, size) = (at + found.start, found.len());
         kept.bytes.splice(start..start + size, redact::MARK.bytes());
         kept.redacted += 1;
         at = start + redact::MARK.len();
@@ -202,7 +230,8 @@ mod tests {
     use super::*;
 
     fn guard(secret: &str) -> Guard {
-        Guard::default().header("Authorization", "Bearer ", "TOKEN", &secret.to_owned().into())
+        let secrets = Secrets::new([secret.to_owned().into()], []);
+        Guard::new(secrets).header("Authorization", "Bearer ", "TOKEN")
     }
 
     fn kept(guard: &Guard, pieces: &[&[u8]], limit: usize) -> Kept {
@@ -248,7 +277,7 @@ mod tests {
     #[test]
     fn values_of_a_query_are_guarded() {
         let url = Url::parse("https://h.test/mcp?key=k-EXAMPLE&set=a%20b%20EXAMPLE").unwrap();
-        let guard = Guard::default().url(&url);
+        let guard = Guard::new(Secrets::new([], [&url]));
         assert_eq!(
             guard.text("k-EXAMPLE, a b EXAMPLE, a%20b%20EXAMPLE").matches(redact::MARK).count(),
             3

@@ -177,6 +177,7 @@ impl Drop for Track {
 mod tests {
     use std::time::{Duration, SystemTime};
 
+    use super::super::guard::Secrets;
     use super::super::recorder::Clock;
     use super::*;
 
@@ -200,7 +201,8 @@ mod tests {
 
     fn tap(recorder: &Arc<Recorder>) -> Tap {
         let token = "tok-EXAMPLE".to_owned().into();
-        let guard = Guard::default().header("Authorization", "Bearer ", "TOKEN", &token);
+        let guard =
+            Guard::new(Secrets::new([token], [])).header("Authorization", "Bearer ", "TOKEN");
         Tap::new(Arc::clone(recorder), Side::Server("docs".into()), guard)
     }
 
@@ -288,7 +290,9 @@ mod tests {
         let recorder = recorder(Limits::VIEW);
         let told = Arc::new(AtomicU32::new(0));
         let counting = Arc::clone(&told);
-        recorder.watch(Some(Box::new(move || drop(counting.fetch_add(1, Ordering::Relaxed)))));
+        recorder.watch(Some(Box::new(move || {
+            counting.fetch_add(1, Ordering::Relaxed);
+        })));
         let track = begin(&tap(&recorder), b"");
         track.piece(b"x");
         recorder.watch(None);

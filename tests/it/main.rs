@@ -27,3 +27,4 @@ mod sdk_server;
 mod sse_differential;
 mod support;
 mod tasks;
+mod wire;

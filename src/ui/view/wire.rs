@@ -135,8 +135,12 @@ impl Columns {
                 _ => 18,
             },
             method: 0,
-            status: if width >= 60 { 8 } else { 7 },
-            took: if width >= 44 { 8 } else { 0 },
+            status: if width >= 60 { 8 } else { 6 },
+            took: match width {
+                0..44 => 0,
+                44..60 => 7,
+                _ => 8,
+            },
             sent: if width >= 96 { 8 } else { 0 },
             received: if width >= 60 { 8 } else { 0 },
         };
@@ -172,10 +176,13 @@ impl Columns {
             Side::Server(_) => theme.server,
             Side::Model(_) => theme.accent,
         };
-        let method = if self.server == 0 {
-            format!("{name} {}", method(exchange))
-        } else {
-            method(exchange)
+        let method = match &exchange.about.subject {
+            // What tells it apart comes before what kind it is.
+            Some(subject) if self.server == 0 => {
+                format!("{name} {}", text::strict_line(subject))
+            }
+            _ if self.server == 0 => format!("{name} {}", method(exchange)),
+            _ => method(exchange),
         };
         let right = |text: String, width: usize| format!("{text:>width$}");
         let cells = [
@@ -183,7 +190,7 @@ impl Columns {
             (pad(&name, self.server), side, self.server),
             (pad(&method, self.method), theme.text, self.method),
             (pad(&status, self.status), style, self.status),
-            (right(took(exchange.took), self.took), theme.muted, self.took),
+            (right(text::cut(&took(exchange.took), self.took), self.took), theme.muted, self.took),
             (right(bytes(exchange.sent.total), self.sent), theme.muted, self.sent),
             (right(bytes(exchange.received.total), self.received), theme.muted, self.received),
         ];
@@ -229,8 +236,8 @@ fn status(exchange: &Exchange, look: Look<'_>) -> (String, Style) {
         (None, Ending::Open) => "waits".to_owned(),
         (None, Ending::Failed(_)) => "failed".to_owned(),
         (None, _) => "left".to_owned(),
-        (Some(code), Ending::Open) => format!("{code} open"),
-        (Some(code), Ending::Failed(_)) => format!("{code} cut"),
+        (Some(code), Ending::Open) => format!("{code} …"),
+        (Some(code), Ending::Failed(_)) => format!("{code} ×"),
         (Some(code), _) => code.to_string(),
     };
     (word, style)
@@ -239,7 +246,7 @@ fn status(exchange: &Exchange, look: Look<'_>) -> (String, Style) {
 fn took(time: Duration) -> String {
     match time.as_micros() {
         micros @ 0..10_000 => format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100),
-        _ => text::cut(&human::duration(time).replace(" min", "m").replace(" h", "h"), 8),
+        _ => human::duration(time).replace(" min", "m").replace(" h", "h"),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::ui::flow::{self, Piece};
 use crate::wire;
 
 /// Longest line in bytes.
-const LINE: usize = 2_000;
+const LINE: usize = 8_000;
 /// Bytes of a body that is no text that are shown.
 const HEX: usize = 64 * 1024;
 /// Bytes in one row of those.
@@ -237,7 +237,7 @@ impl Sheet {
         self.lines.push(Line { kind: Kind::Text, start: 0, end: 0, goes_on: false });
         match readable(&body.bytes) {
             Some(text) => {
-                self.any_text(text, media.ends_with("json") || text.starts_with(['{', '[']))
+                self.any_text(text, media.ends_with("json") || text.starts_with(['{', '[']));
             }
             None => self.hex(&body.bytes, media),
         }

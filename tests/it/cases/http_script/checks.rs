@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mini_me_tui::domain::exchange::Ending;
 use mini_me_tui::domain::{Era, Outcome, ServerState};
 use mini_me_tui::mcp::ServerEventKind;
 use serde_json::Value;
@@ -48,11 +49,23 @@ pub(super) fn member(key: &str, value: &Value, played: &Played) -> Checked {
             hold(played.first_progress.is_some_and(|at| at < limit), || "not seen".to_owned())
         }
         "must_not_appear_in_logs" => {
-            let told = format!("{:?}", played.events);
+            let told = format!("{:?}", played.events) + &crate::wire::everything(&played.wire);
             hold(listed(value).iter().all(|word| !told.contains(word)), || told.clone())
         }
         other => Err(format!("an unknown member: {other}")),
     }
+}
+
+/// Every request is in the record once, whatever became of it, and has come to an end with the
+/// client; the credential is in none of it.
+pub(super) fn recorded(played: &Played) -> Checked {
+    let kept = &played.wire.kept;
+    let sent = played.requests.len();
+    hold(kept.len() >= sent, || format!("{} exchanges of {sent} requests", kept.len()))?;
+    let open = kept.iter().find(|exchange| exchange.ending == Ending::Open);
+    hold(open.is_none(), || format!("{open:?} never ends"))?;
+    let told = crate::wire::everything(&played.wire);
+    hold(!told.contains("tok-EXAMPLE"), || "it holds the credential".to_owned())
 }
 
 fn connect(value: &Value, state: &ServerState) -> Checked {
