@@ -13,6 +13,7 @@ mod context;
 mod effect;
 mod event;
 mod kept;
+mod past;
 mod phase;
 mod prompt;
 mod repeat;
@@ -30,9 +31,10 @@ use std::time::Instant;
 
 use calls::{Consent, OpenCall};
 use context::Conversation;
-pub use effect::{AuditRecord, AuditWhat, Effect, SessionEvent};
+pub use effect::{AuditRecord, AuditWhat, Effect, SessionEvent, Told};
 pub use event::Event;
 use kept::Kept;
+pub use past::{Grants, Past, PastResult, retell, whole};
 use phase::Turn;
 pub use prompt::SYSTEM;
 
@@ -138,20 +140,6 @@ impl Agent {
         }
     }
 
-    /// Goes on with an earlier conversation. Calls without a result get one that says so, results
-    /// without a call are left out.
-    #[must_use]
-    pub fn resume(mut self, history: Vec<Message>) -> Self {
-        // Identities of the earlier run stay taken: results are found again by them.
-        let calls = history.iter().filter_map(|message| match message {
-            Message::Result { call, .. } => call.map(|id| id.0),
-            Message::User { .. } | Message::Assistant { .. } => None,
-        });
-        self.ids.call = calls.max().unwrap_or(0);
-        self.conversation.resume(history);
-        self
-    }
-
     /// The model's window, once it is known.
     pub fn set_window(&mut self, window: Option<u64>) -> Vec<Effect> {
         self.config.window = window;
@@ -184,6 +172,7 @@ impl Agent {
             Event::CatalogChanged { catalog } => self.catalog_changed(catalog),
             Event::Interrupted => self.interrupted(now),
             Event::NewSession => self.new_session(now),
+            Event::Resumed { past, grants } => self.resumed(*past, grants, now),
         }
         self.finish_step()
     }

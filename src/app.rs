@@ -6,6 +6,7 @@
 mod browser;
 mod carry;
 mod editor;
+mod pick;
 mod welcome;
 
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ use crate::terminal::input::Input;
 use crate::terminal::signals::{Caught, INTERRUPT, Signals};
 use crate::ui::{Intent, Msg, Ui, UiOptions};
 
+pub use pick::pick;
 pub use welcome::welcome;
 
 /// How long the end waits for everything to end in order.

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use crate::domain::exchange::{ExchangeId, Exchanges};
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation, ElicitationId,
-    ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question, QuestionId,
-    ServerName, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Answer, Approval, Call, CallId, CallState, Catalog, Changed, ContextParts, Elicitation,
+    ElicitationId, ElicitationReply, Found, Inquiry, InquiryFault, InquiryId, Outcome, Question,
+    QuestionId, ServerName, SessionSummary, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 
 /// Room for operations: a person cannot be faster than the conductor for long.
@@ -101,6 +101,19 @@ pub enum Op {
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
+    /// Asks for the conversations on disk; answered by [`Notice::Sessions`].
+    ListSessions,
+    /// Leaves this conversation and goes on with an earlier one.
+    Resume {
+        /// Its id, or the beginning of it.
+        id: String,
+    },
+    /// Goes on in a copy of this conversation that ends before a message of the user; the message
+    /// comes back as a draft.
+    Fork {
+        /// Which message of the user, from 1.
+        before: usize,
+    },
     /// Ends everything in order.
     Quit,
 }
@@ -230,6 +243,14 @@ pub enum Notice {
         /// How many exchanges are in which file, or why none is.
         written: Result<(usize, std::path::PathBuf), String>,
     },
+    /// What a server offers besides its tools has changed: what was found there by [`Op::Inquire`]
+    /// may no longer hold.
+    OffersChanged {
+        /// Which server.
+        server: ServerName,
+        /// What has changed.
+        what: Changed,
+    },
     /// The size of the next request changed.
     ContextChanged {
         /// Tokens by part.
@@ -257,5 +278,24 @@ pub enum Notice {
         id: String,
         /// Where its transcript is; absent when it cannot be written.
         path: Option<std::path::PathBuf>,
+    },
+    /// The conversation that was just started goes on with an earlier one.
+    Resumed {
+        /// What was said in it, as it was told then.
+        history: Arc<[Self]>,
+        /// What the user should know about going on. May quote outside text.
+        remarks: Vec<String>,
+        /// A message to be changed and sent anew.
+        draft: Option<String>,
+    },
+    /// The conversations on disk, the latest first; or why there are none.
+    Sessions {
+        /// The list.
+        found: Arc<Result<Vec<SessionSummary>, String>>,
+    },
+    /// What was asked for cannot be done; nothing has changed. May quote outside text.
+    Refused {
+        /// Why, in a sentence.
+        reason: String,
     },
 }

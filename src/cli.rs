@@ -17,6 +17,9 @@ pub struct Cli {
     /// Which conversation to go on with.
     #[command(flatten)]
     pub resume: Resume,
+    /// Plain lines instead of the full screen, for screen readers; `ACCESSIBLE=1` does the same
+    #[arg(long)]
+    pub linear: bool,
     /// Message that is sent once all servers have been asked for their tools
     pub prompt: Option<String>,
     /// What to do without a screen.
@@ -160,7 +163,7 @@ pub enum Command {
     /// Show or write the config
     #[command(subcommand)]
     Config(Config),
-    /// List, show, export or delete conversations
+    /// List, show, export, fork or delete conversations
     #[command(subcommand)]
     Sessions(Sessions),
     /// Show the log of decisions and outcomes
@@ -181,10 +184,14 @@ pub enum Command {
 #[derive(Debug, Clone, Args)]
 pub struct Exec {
     /// The message; `-` reads it from standard input
-    pub prompt: String,
+    #[arg(required_unless_present = "json_schema")]
+    pub prompt: Option<String>,
     /// Print one event per line as JSON
     #[arg(long)]
     pub json: bool,
+    /// Print the JSON Schema of the events of --json, and do nothing else
+    #[arg(long)]
+    pub json_schema: bool,
     /// Allow calls that this matches: `server/tool` in original names, `*` allowed
     #[arg(long, value_name = "RULE")]
     pub allow: Vec<String>,
@@ -318,29 +325,64 @@ pub enum Config {
     Schema,
 }
 
-/// Conversations on disk.
+/// Conversations on disk. An ID may be the beginning of one.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Sessions {
-    /// List all, the latest first
+    /// List all, the one that was last written to first
     List(Json),
     /// Show one, cleaned for a terminal
     Show {
         /// Its id, or the beginning of it
         id: String,
     },
-    /// Print one as Markdown or JSON, as it is
-    Export {
+    /// Print one as Markdown or JSON, as it is, or write it to a file
+    Export(Export),
+    /// Copy one into a new session that goes on from an earlier message
+    Fork {
         /// Its id, or the beginning of it
         id: String,
+        /// The message of yours, counted from 1, before which the copy ends; all without it
+        #[arg(long, value_name = "N")]
+        at: Option<usize>,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Delete one for good
+    /// Delete for good; asks first on a terminal
     Delete {
-        /// Its id, or the beginning of it
-        id: String,
+        /// Their ids, or the beginnings of them
+        #[arg(required = true)]
+        ids: Vec<String>,
+        /// Do not ask
+        #[arg(long, short)]
+        yes: bool,
     },
+}
+
+/// Export a conversation.
+#[derive(Debug, Clone, Args)]
+pub struct Export {
+    /// Its id, or the beginning of it
+    pub id: String,
+    /// The form
+    #[arg(long, value_name = "FORM", default_value = "markdown")]
+    pub format: ExportFormat,
+    /// The same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub json: bool,
+    /// Write to this file, for you alone to read, instead of printing
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Forms of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// To be read
+    #[value(alias = "md")]
+    Markdown,
+    /// To be processed: every event, nothing left out
+    Json,
 }
 
 /// Serve the demo's bug tracker.
@@ -390,7 +432,7 @@ mod tests {
     fn rules_can_be_repeated() {
         let words = ["exec", "-", "--allow", "a/*", "--allow", "b/*", "--deny", "b/x"];
         let Some(Command::Exec(exec)) = parse(&words).unwrap().command else { panic!() };
-        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_str()), (2, 1, "-"));
+        assert_eq!((exec.allow.len(), exec.deny.len(), exec.prompt.as_deref()), (2, 1, Some("-")));
     }
 
     #[test]

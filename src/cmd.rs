@@ -17,7 +17,7 @@ pub mod config;
 pub mod demo_server;
 pub mod exec;
 #[cfg(test)]
-mod fixtures;
+pub(crate) mod fixtures;
 pub mod headless;
 mod inquire;
 pub mod json;
@@ -134,7 +134,12 @@ pub fn run(cli: Cli) -> Exit {
 
 fn dispatch(cli: Cli) -> Result<Exit, Stop> {
     let Some(command) = cli.command else {
-        return screen::run(&cli.common, &cli.resume, cli.prompt);
+        let face = if cli.linear || screen::accessible() {
+            screen::Face::Linear
+        } else {
+            screen::Face::Screen
+        };
+        return screen::run(&cli.common, &cli.resume, cli.prompt, face);
     };
     if let Some(prompt) = cli.prompt {
         return Err(Stop::usage(format!(

@@ -15,23 +15,28 @@ pub mod name;
 pub mod prompt;
 pub mod resource;
 pub mod server;
+pub mod session;
 pub mod tool;
 pub mod turn;
 pub mod warning;
 
 pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
-pub use call::{Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput};
+pub use call::{
+    Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput, TraceContext,
+};
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
 pub use elicitation::{
     Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
 };
 pub use inquiry::{
-    Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Listing,
+    Changed, Completion, CompletionOf, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId,
+    Listing,
 };
 pub use name::{ModelName, ServerName, ToolId, ToolName};
 pub use prompt::{Prompt, PromptArgument, PromptMessage, PromptText};
 pub use resource::{Resource, ResourcePart, ResourceTemplate};
 pub use server::{Era, ServerState, Stage};
+pub use session::{SessionId, SessionSummary};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
 pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};
 pub use warning::{Source, Warning};

@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 /// Deepest nesting that is read; `serde_json` stops there.
 pub const DEPTH_LIMIT: usize = 128;
 
+/// The version that every message names.
+const VERSION: &str = "2.0";
+
 /// Codes with a meaning (J9).
 pub mod code {
     /// Method not found.
@@ -122,14 +125,36 @@ pub enum DecodeError {
 
 /// Reads a text as one message or an array of them. An empty array gives one invalid message.
 pub fn decode(text: &[u8]) -> Result<Vec<Message>, DecodeError> {
+    read(text).map(|read| read.messages)
+}
+
+/// What a text holds, and what is wrong with it that does no harm.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Read {
+    /// Its messages, as [`decode`] gives them.
+    pub messages: Vec<Message>,
+    /// Whether all of them say that they are of this protocol (J1): `jsonrpc` is `"2.0"`.
+    pub versioned: bool,
+}
+
+/// Reads a text as [`decode`] does, and looks at the form of the messages too.
+pub fn read(text: &[u8]) -> Result<Read, DecodeError> {
     let value: Value = serde_json::from_slice(text).map_err(|error| fault(&error))?;
-    Ok(match value {
+    let unsaid = |message: &Value| {
+        message.is_object() && message.get("jsonrpc").is_none_or(|said| said != VERSION)
+    };
+    let versioned = match &value {
+        Value::Array(items) => !items.iter().any(unsaid),
+        one => !unsaid(one),
+    };
+    let messages = match value {
         Value::Array(items) if items.is_empty() => {
             vec![Message::Invalid { id: Value::Null, reason: "an empty array".to_owned() }]
         }
         Value::Array(items) => items.into_iter().map(message).collect(),
         other => vec![message(other)],
-    })
+    };
+    Ok(Read { messages, versioned })
 }
 
 fn fault(error: &serde_json::Error) -> DecodeError {

@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | 0 words | [`domain`], [`jsonrpc`], [`sse`], [`text`], [`redact`], [`net`], [`bridge`] | values, decoding, cleaning |
 //! | 1 decisions | [`schema`], [`permission`], [`pin`], [`wire`], [`agent`], [`session`], [`config`], parts of [`mcp`] and [`provider`], [`ui`] | state machines and mappings: no I/O, no clock |
-//! | 2 hands | `mcp::{http, exchange, desk, client}`, `provider::http`, `config::load`, `session::store`, [`store`], [`audit`], [`logging`], [`paths`], [`terminal`] | files, sockets, the terminal |
+//! | 2 hands | `mcp::{http, exchange, desk, client}`, `provider::http`, `config::load`, `session::store`, [`store`], [`audit`], [`logging`], [`telemetry`], [`paths`], [`terminal`] | files, sockets, the terminal |
 //! | 3 conductor | [`runtime`] | owns the agent and the catalog; performs effects |
 //! | 4 faces | [`app`], [`cmd`], [`demo`] | what a person starts |
 //!
@@ -26,6 +26,7 @@ pub mod config;
 pub mod demo;
 pub mod domain;
 pub mod jsonrpc;
+pub mod linear;
 pub mod logging;
 pub mod mcp;
 pub mod net;
@@ -39,6 +40,7 @@ pub mod schema;
 pub mod session;
 pub mod sse;
 pub mod store;
+pub mod telemetry;
 pub mod terminal;
 pub mod text;
 pub mod ui;

@@ -13,6 +13,7 @@ pub mod fault;
 pub mod headers;
 pub mod http;
 pub mod lifecycle;
+mod live;
 pub mod memory;
 pub mod model;
 pub mod paging;
@@ -29,9 +30,9 @@ use url::Url;
 
 use crate::config::Protocol;
 use crate::domain::{
-    Answering, CallId, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
+    Answering, CallId, Changed, Elicitation, ElicitationId, ElicitationReply, Era, Found, Inquiry,
     InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
-    ToolDefinition, ToolName, Warning,
+    ToolDefinition, ToolName, TraceContext, Warning,
 };
 use crate::wire::Tap;
 
@@ -94,6 +95,8 @@ pub enum Command {
         cancel: CancellationToken,
         /// Where the outcome goes.
         reply: oneshot::Sender<Outcome>,
+        /// The span that the server's own are to stand below, where traces are made (P3).
+        trace: Option<TraceContext>,
     },
     /// Ask something that changes nothing at the server. The answer is sent exactly once.
     Inquire {
@@ -170,6 +173,8 @@ pub enum ServerEventKind {
         /// Text.
         text: String,
     },
+    /// Something else than its tools has changed; what was found of it before may no longer hold.
+    Changed(Changed),
     /// Round-trip time of a request.
     Latency(Duration),
 }

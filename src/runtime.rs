@@ -6,6 +6,7 @@ pub mod coalesce;
 pub mod conductor;
 pub mod hub;
 pub mod journal;
+mod past;
 mod pinboard;
 mod records;
 pub mod spec;
@@ -22,11 +23,12 @@ use tokio_util::sync::CancellationToken;
 use crate::bridge::{NOTICES, Notice, OPS, Op};
 use crate::config::{Config, RefusedServer};
 pub use crate::domain::Interaction;
-use crate::domain::{Answering, Catalog, Message, ServerName, Warning};
+use crate::domain::{Answering, Catalog, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
-use crate::session::SessionId;
+use crate::telemetry;
 use crate::wire::{Clock, Limits, Recorder};
+pub use past::Resume;
 pub use wiretap::write as write_archive;
 
 /// Everything the runtime starts from.
@@ -49,14 +51,13 @@ pub struct Setup {
     /// Only these servers are connected; `None` for all.
     pub only: Option<Vec<ServerName>>,
     /// The conversation to go on with; `None` for a new one.
-    pub resume: Option<Vec<Message>>,
-    /// The session file that `resume` was read from and that is gone on with; `None` starts a new
-    /// file.
-    pub session: Option<SessionId>,
+    pub resume: Option<Resume>,
     /// Whether the conversation is written to a session file; a single call is none.
     pub conversation: bool,
     /// Where all exchanges with servers and the model are recorded.
     pub wire: Arc<Recorder>,
+    /// What traces are asked for; `None` for none.
+    pub telemetry: Option<telemetry::Settings>,
 }
 
 /// A recorder with the clock of this machine.
@@ -81,9 +82,9 @@ impl Setup {
             extra_rules: Vec::new(),
             only: None,
             resume: None,
-            session: None,
             conversation: true,
             wire: recorder(Limits::VIEW),
+            telemetry: None,
         }
     }
 }

@@ -66,7 +66,7 @@ pub fn private_dir(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Options that create a file for this user alone.
-fn private() -> OpenOptions {
+pub(crate) fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);

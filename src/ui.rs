@@ -12,6 +12,7 @@ pub mod layout;
 pub mod markdown;
 pub mod msg;
 mod origin;
+pub mod pick;
 pub mod state;
 pub mod stream;
 pub mod theme;

@@ -228,7 +228,7 @@ impl Agent {
                 self.run(id, "user: command line", now);
             }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
-                let by = by_nobody(&tool, self.policy.pins);
+                let by = by_nobody(&tool, self.policy.pins, decision.because.describe());
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
             (Mode::Ask, Consent::Open) => self.ask_person(id, tool, why),
@@ -307,6 +307,7 @@ impl Agent {
         let took = now.saturating_duration_since(open.since);
         let outcome = Arc::new(outcome);
         let text = self.text_for_model(&open, &outcome);
+        let told = self.told_of(&open.call, &text);
         self.fill_slot(&open.call, &outcome, &text);
         if open.tool.is_some() {
             let what = AuditWhat::Outcome { outcome: outcome.word().to_owned(), took };
@@ -316,6 +317,7 @@ impl Agent {
             call: Arc::clone(&open.call),
             outcome: Arc::clone(&outcome),
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            told,
         }));
         let state = CallState::Done { outcome, took, for_model: text };
         self.tell(Notice::CallChanged { call: open.call, state });
@@ -361,9 +363,9 @@ impl Agent {
 
 /// Who denies a call that nobody is there to be asked about. No rule of the command line answers
 /// for a definition that nobody has looked at.
-fn by_nobody(tool: &Tool, pins: PinMode) -> DeniedBy {
+fn by_nobody(tool: &Tool, pins: PinMode, why: String) -> DeniedBy {
     if tool.pin_state != PinState::Changed || pins == PinMode::Off {
-        return DeniedBy::Headless { rule: headless_rule(&tool.id) };
+        return DeniedBy::Headless { rule: headless_rule(&tool.id), why };
     }
     let rule = format!(
         "its definition changed since it was last allowed, and nobody is here to be asked; `mini-me-tui tools --explain {}` shows how, and allowing it on the screen accepts it",

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bridge::Notice;
 use crate::domain::model::ModelRequest;
-use crate::domain::{Call, CallId, Message, Outcome, ServerName, TurnEnd, TurnId};
+use crate::domain::{Call, CallId, Message, Outcome, ServerName, ToolId, TurnEnd, TurnId};
 use crate::permission::Rule;
 
 /// What the conductor has to do for the agent.
@@ -97,10 +97,30 @@ pub enum SessionEvent {
         outcome: Arc<Outcome>,
         /// How long it took, in milliseconds.
         took_ms: u64,
+        /// What the model gets; absent for a call that the user made.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        told: Option<Told>,
     },
     /// The end of a turn.
     TurnEnded {
         /// Why.
         reason: TurnEnd,
     },
+    /// The user allowed a tool for the rest of the run.
+    Granted {
+        /// Which.
+        tool: ToolId,
+    },
+    /// Another run goes on with the conversation from here.
+    Resumed,
+}
+
+/// The result of a call as the model gets it, once all calls of its round are settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Told {
+    /// The provider's id of the call.
+    pub provider_id: String,
+    /// The text.
+    pub text: Arc<str>,
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::past::{Grants, Past};
 use crate::domain::model::{ModelEvent, ProviderError};
 use crate::domain::{Answer, CallId, Catalog, Outcome, Progress, QuestionId, ToolId, TurnId};
 
@@ -82,4 +83,11 @@ pub enum Event {
     Interrupted,
     /// The user starts a new conversation.
     NewSession,
+    /// The user goes on with an earlier conversation instead of this one.
+    Resumed {
+        /// What is known of it.
+        past: Box<Past>,
+        /// What becomes of what was allowed for the session.
+        grants: Grants,
+    },
 }

@@ -26,7 +26,7 @@ pub(super) fn sentence(outcome: &Outcome, tool: &ToolId) -> String {
         Outcome::Denied(DeniedBy::Rule { rule }) => {
             format!("The call was not run: the user's settings do not allow it ({rule}).")
         }
-        Outcome::Denied(DeniedBy::Headless { rule }) => format!(
+        Outcome::Denied(DeniedBy::Headless { rule, .. }) => format!(
             "The call was not run: nobody is there to allow it. The rule {rule} would allow it."
         ),
         Outcome::NotSent { reason } => format!("The call was not sent: {reason}"),

@@ -9,7 +9,7 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 
 use super::calls::{Stage, usable};
-use super::{Agent, Effect};
+use super::{Agent, Effect, SessionEvent};
 use crate::bridge::Notice;
 use crate::domain::{
     Answer, Approval, Call, CallId, CallState, DeniedBy, Mode, Outcome, Source, Tool, Warning,
@@ -72,6 +72,7 @@ impl Agent {
         match answer {
             Answer::Session => {
                 self.policy.grant(&tool);
+                self.out.push(Effect::Save(SessionEvent::Granted { tool: tool.id.clone() }));
                 self.run(id, "user: this session", now);
                 self.release_granted(now);
             }

@@ -55,7 +55,7 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
         drop(Http::new(spec).prepare());
     }
     // Ways first, protocols then: what one server costs must not stand in another's times.
-    let ways = join_all(specs.iter().map(|(server, _)| probe::reach(server))).await;
+    let ways = join_all(specs.iter().map(|(server, spec)| probe::reach(server, spec))).await;
     let probes = specs.into_iter().zip(ways);
     let probes =
         probes.map(|((server, spec), way)| probe::server(server, spec, way, pins.as_ref()));

@@ -11,12 +11,12 @@ use crate::domain::{
 };
 
 /// A catalog of these servers.
-pub(super) fn catalog(servers: Vec<Server>) -> Catalog {
+pub(crate) fn catalog(servers: Vec<Server>) -> Catalog {
     Catalog::new(servers, Vec::new(), 1)
 }
 
 /// A ready server with these read-only tools.
-pub(super) fn server(name: &str, tools: &[&str]) -> Server {
+pub(crate) fn server(name: &str, tools: &[&str]) -> Server {
     Server {
         name: name.into(),
         url: format!("https://{name}.example/mcp"),

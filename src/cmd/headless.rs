@@ -10,6 +10,7 @@ use super::{Exit, Stop, output};
 use crate::bridge::{Notice, Op};
 use crate::domain::{Catalog, ServerName};
 use crate::runtime::{self, Handle};
+use crate::terminal::signals::{self, Caught, INTERRUPT, Signals};
 
 /// How much longer than one discovery may take is waited for all to settle.
 const GRACE: Duration = Duration::from_secs(2);
@@ -22,6 +23,8 @@ pub struct Headless {
     handle: Handle,
     /// How things stand.
     pub catalog: Arc<Catalog>,
+    /// The conversation, where it is kept.
+    pub session: Option<String>,
     discovery: Duration,
 }
 
@@ -31,14 +34,21 @@ impl Headless {
     pub fn start(launch: &Launch) -> Self {
         let handle = runtime::start(launch.setup.clone());
         let catalog = Arc::clone(&handle.catalog);
-        Self { handle, catalog, discovery: launch.setup.config.mcp.discovery_timeout }
+        Self {
+            handle,
+            catalog,
+            session: None,
+            discovery: launch.setup.config.mcp.discovery_timeout,
+        }
     }
 
     /// The next notice; `None` when the runtime has ended. Keeps the catalog up to date.
     pub async fn next(&mut self) -> Option<Notice> {
         let notice = self.handle.notices.recv().await?;
-        if let Notice::CatalogChanged { catalog } = &notice {
-            self.catalog = Arc::clone(catalog);
+        match &notice {
+            Notice::CatalogChanged { catalog } => self.catalog = Arc::clone(catalog),
+            Notice::SessionStarted { id, path: Some(_) } => self.session = Some(id.clone()),
+            _ => {}
         }
         Some(notice)
     }
@@ -86,5 +96,31 @@ pub async fn interrupted() {
     if tokio::signal::ctrl_c().await.is_err() {
         // Without a handler the signal ends the process by itself.
         std::future::pending::<()>().await;
+    }
+}
+
+/// Listens for what ends a command: Ctrl-C, and the signals that ask a program to end. None is
+/// missed between two questions.
+#[derive(Debug)]
+pub struct Stops {
+    signals: Signals,
+}
+
+impl Stops {
+    /// Begins to listen.
+    pub fn listen() -> Result<Self, Stop> {
+        Ok(Self { signals: Signals::listen()? })
+    }
+
+    /// The next one, as the command's end. Cancel-safe.
+    pub async fn next(&mut self) -> Exit {
+        loop {
+            match self.signals.next().await {
+                Caught::End(INTERRUPT) => return Exit::Interrupted,
+                Caught::End(number) => return Exit::Signal(number),
+                // Without a screen there is nothing to put away first.
+                Caught::Stop => drop(signals::stop()),
+            }
+        }
     }
 }

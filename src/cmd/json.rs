@@ -148,8 +148,11 @@ pub fn reason(outcome: &Outcome) -> String {
         Outcome::Cancelled { sent: false } => "interrupted before it was sent".to_owned(),
         Outcome::Denied(DeniedBy::User { note }) => note.clone(),
         Outcome::Denied(DeniedBy::Rule { rule }) => rule.clone(),
-        Outcome::Denied(DeniedBy::Headless { rule }) => {
-            format!("nobody is here to be asked; --allow '{rule}' would allow it")
+        Outcome::Denied(DeniedBy::Headless { rule, why }) => {
+            let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+            format!(
+                "it would ask{why}, and nobody is here to be asked; --allow '{rule}' would allow it"
+            )
         }
     }
 }

@@ -12,15 +12,14 @@ use super::{Exit, Stop, config as config_command, output};
 use crate::cli::{self, Common};
 use crate::config::{self, Config, Loaded, ServerConfig};
 #[cfg(feature = "demo")]
-use crate::config::{Auth, ModelConfig, Protocol, ProviderKind};
+use crate::config::{Auth, ModelConfig, ProviderKind};
 #[cfg(feature = "demo")]
 use crate::demo::{self, Services};
-#[cfg(feature = "demo")]
-use crate::domain::ServerName;
 use crate::domain::{Interaction, Source, Warning};
 use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
 use crate::runtime::{self, Setup};
+use crate::telemetry;
 use crate::wire::{self, Limits, Recorder};
 
 /// Everything a face needs to start.
@@ -64,6 +63,10 @@ impl Launch {
             return Err(Stop::usage("this build has no demo; build it with the feature `demo`."));
         }
         setup.warnings.extend(apply(common, &mut config)?);
+        match telemetry::Settings::from_env(&variable) {
+            Ok(asked) => setup.telemetry = asked,
+            Err(warning) => setup.warnings.push(*warning),
+        }
         setup.config = config;
         let archive =
             common.wire.clone().map(|file| Archive::begin(file, &mut setup)).transpose()?;
@@ -246,7 +249,7 @@ fn start_demo(config: &mut Config, setup: &mut Setup) -> Result<Services, Stop> 
         .map_err(|error| Stop::new(Exit::Failed, format!("the demo cannot start: {error}")))?;
     config.mcp.servers = vec![ServerConfig {
         auth: Some(Auth::Bearer { token_env: demo::KEY.to_owned(), token: demo.key.clone() }),
-        ..server(demo::SERVER.into(), demo.mcp)
+        ..ServerConfig::new(demo::SERVER.into(), demo.mcp)
     }];
     config.model = Some(ModelConfig {
         provider: ProviderKind::Demo,
@@ -286,25 +289,6 @@ fn apply(common: &Common, config: &mut Config) -> Result<Vec<Warning>, Stop> {
         config.ui.theme = theme.into();
     }
     Ok(warnings)
-}
-
-/// A server without anything special.
-#[cfg(feature = "demo")]
-fn server(name: ServerName, url: Url) -> ServerConfig {
-    ServerConfig {
-        name,
-        url,
-        auth: None,
-        permissions: None,
-        tools: None,
-        exclude_tools: Vec::new(),
-        rules: Vec::new(),
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: None,
-    }
 }
 
 /// The server of `--url`, held to the rules of the file. Without its token it would be of no use, so

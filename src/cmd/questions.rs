@@ -14,10 +14,10 @@ use crate::bridge::{Notice, Op};
 use crate::domain::{Answering, Elicitation, ElicitationId, ElicitationReply};
 use crate::text;
 
-use dialog::Dialog;
+pub(crate) use dialog::Dialog;
 pub use given::Given;
 use given::Said;
-use lines::Lines;
+pub(crate) use lines::Lines;
 
 /// Whoever answers.
 #[derive(Debug)]

@@ -3,48 +3,110 @@
 mod first;
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 use super::launch::Launch;
-use super::{Exit, Stop, output, runtime, sessions};
+use super::sessions::{self, Sought};
+use super::{Exit, Stop, output, runtime};
 use crate::app;
-use crate::bridge::Notice;
 use crate::cli::{Common, Resume};
 use crate::config::Presence;
 use crate::domain::Interaction;
+use crate::linear;
 use crate::runtime as conductor;
-use crate::session::replay;
+use crate::session::SessionId;
 use crate::ui::UiOptions;
+use crate::ui::pick::{Chosen, Picker};
 
-/// Opens the screen.
-pub fn run(common: &Common, resume: &Resume, prompt: Option<String>) -> Result<Exit, Stop> {
+/// How the program shows itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Face {
+    /// The full screen.
+    Screen,
+    /// Plain lines.
+    Linear,
+}
+
+/// Whether the environment asks for plain lines.
+pub fn accessible() -> bool {
+    std::env::var_os("ACCESSIBLE").is_some_and(|value| !value.is_empty() && value != "0")
+}
+
+/// Opens the screen, or talks in plain lines.
+pub fn run(
+    common: &Common,
+    resume: &Resume,
+    prompt: Option<String>,
+    face: Face,
+) -> Result<Exit, Stop> {
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
         return Err(Stop::usage(
             "the screen needs a terminal. Without one, use a command: exec, tools, call, servers, check.",
         ));
     }
-    let history = sessions::resumed(resume)?;
+    // A conversation that cannot be had is said before anything is started.
+    let sought = sessions::sought(resume)?;
     runtime()?.block_on(async {
         let mut launch = Launch::prepare(common, Interaction::Interactive)?;
         if launch.setup.config.model.is_none() && launch.presence != Presence::Given {
+            if face == Face::Linear {
+                return Err(Stop::usage(
+                    "no model is configured. `mini-me-tui config init` writes a starter file; --demo needs none.",
+                ));
+            }
             match first::choose(common, &options(&launch), launch).await? {
                 first::Way::On(chosen) => launch = *chosen,
                 first::Way::End(exit) => return Ok(exit),
             }
         }
-        let earlier =
-            history.as_ref().map(|(_, history)| replay::notices(history)).unwrap_or_default();
-        (launch.setup.session, launch.setup.resume) =
-            history.map(|(id, history)| (id, history.messages())).unzip();
-        show(launch, prompt, earlier).await
+        launch.setup.resume = match sought {
+            Sought::New => None,
+            Sought::This(id) => Some(sessions::opened(&id)?),
+            Sought::Asked => match chosen(&launch).await? {
+                Some(id) => Some(sessions::opened(&id)?),
+                None => return Ok(Exit::Done),
+            },
+        };
+        match face {
+            Face::Screen => show(launch, prompt).await,
+            Face::Linear => talk(launch, prompt).await,
+        }
     })
 }
 
-async fn show(
-    mut launch: Launch,
-    prompt: Option<String>,
-    history: Vec<Notice>,
-) -> Result<Exit, Stop> {
-    let options = UiOptions { history, ..options(&launch) };
+async fn talk(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
+    let model = options(&launch).model;
+    let options = linear::Options { prompt, model };
+    let services = launch.accompaniment();
+    let outcome = Launch::accompany(services, async {
+        linear::run(options, conductor::start(launch.setup)).await
+    })
+    .await?;
+    Ok(farewell(outcome.transcript, outcome.signal))
+}
+
+/// Names the transcript. It appears with its first line, and not at all where it cannot be written.
+fn farewell(transcript: Option<PathBuf>, signal: Option<i32>) -> Exit {
+    if let Some(transcript) = transcript.filter(|file| file.exists()) {
+        output::note(&format!("Transcript: {}", transcript.display()));
+    }
+    signal.map_or(Exit::Done, Exit::Signal)
+}
+
+/// Lets the user choose a conversation; `None` when none is.
+async fn chosen(launch: &Launch) -> Result<Option<SessionId>, Stop> {
+    let picker = Picker::sessions(&sessions::offered()?);
+    let chosen = app::pick(&options(launch), picker)
+        .await
+        .map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
+    Ok(match chosen {
+        Some(Chosen::Session(id)) => Some(id),
+        Some(Chosen::Message(_)) | None => None,
+    })
+}
+
+async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
+    let options = options(&launch);
     let services = launch.accompaniment();
     let ended = Launch::accompany(services, async {
         let handle = conductor::start(launch.setup);
@@ -52,11 +114,7 @@ async fn show(
     })
     .await;
     let outcome = ended.map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;
-    // It appears with its first line, and not at all where it cannot be written.
-    if let Some(transcript) = outcome.transcript.filter(|file| file.exists()) {
-        output::note(&format!("Transcript: {}", transcript.display()));
-    }
-    Ok(outcome.signal.map_or(Exit::Done, Exit::Signal))
+    Ok(farewell(outcome.transcript, outcome.signal))
 }
 
 fn options(launch: &Launch) -> UiOptions {

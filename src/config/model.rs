@@ -149,6 +149,24 @@ pub enum Auth {
 pub(super) const SWITCHED_OFF: &str = "`enabled: false` in the config";
 
 impl ServerConfig {
+    /// A server that is on and about which nothing else is said.
+    pub fn new(name: ServerName, url: Url) -> Self {
+        Self {
+            name,
+            url,
+            auth: None,
+            permissions: None,
+            tools: None,
+            exclude_tools: Vec::new(),
+            rules: Vec::new(),
+            headers: Vec::new(),
+            headers_env: Vec::new(),
+            protocol: Protocol::Auto,
+            disabled: None,
+            line: None,
+        }
+    }
+
     /// Why it cannot be switched on during a run: the credential it names cannot be had. `None` if
     /// it is on, or was only switched off.
     pub fn missing_credential(&self) -> Option<&str> {

@@ -37,6 +37,15 @@ pub struct Call {
     pub arguments: Arc<Map<String, Value>>,
 }
 
+/// Where a call stands in a trace, in the format of the W3C.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceContext {
+    /// `traceparent`.
+    pub parent: String,
+    /// `tracestate`; empty where there is none.
+    pub state: String,
+}
+
 /// Who refused a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]
@@ -55,6 +64,9 @@ pub enum DeniedBy {
     Headless {
         /// The `--allow` rule that would allow it.
         rule: String,
+        /// Why it would ask: the rule or mode that decided.
+        #[serde(default)]
+        why: String,
     },
 }
 

@@ -77,6 +77,20 @@ pub enum Found {
     Completion(Completion),
 }
 
+/// What a server says has changed: answers to questions about it may differ now.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Changed {
+    /// Its prompts.
+    Prompts,
+    /// Its resources and templates.
+    Resources,
+    /// What a resource holds.
+    Resource {
+        /// Its URI; may be that of a part of what was read.
+        uri: String,
+    },
+}
+
 /// All pages of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Listing<T> {

@@ -13,8 +13,9 @@ mod questions;
 mod shared;
 mod task;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
@@ -25,15 +26,23 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::era::Refusal;
-use super::exchange::{Ask, Dialect, UPCALLS, Upcall};
+use super::exchange::{Ask, Dialect, Topic, UPCALLS, Upcall};
 use super::{Command, ServerEvent, ServerEventKind, ServerSpec, retry};
-use crate::domain::{Era, ServerState, Source, Stage, Warning};
+use crate::domain::{Changed, Era, ServerState, Source, Stage, Warning};
 use call::Request;
 use connect::{Failed, Found};
 use shared::{Link, Shared};
 
 /// Change notices that come within this time of one another make one listing.
 const DEBOUNCE: Duration = Duration::from_millis(200);
+/// A list of a modern server that does not tell of changes is not asked for more often than this,
+/// however soon it is stale (C2).
+const RELIST: Duration = Duration::from_secs(60);
+/// A server that forgets the session of its standing stream is not connected anew for that more
+/// often than this.
+const REVIVE: Duration = Duration::from_secs(60);
+/// News that wait to be told; more resources than this are all of them.
+const NEWS: usize = 64;
 /// Time for the good-byes: quitting must not hang (G5).
 const GOODBYE: Duration = Duration::from_millis(1500);
 
@@ -60,6 +69,9 @@ pub async fn run(
         attempts: 0,
         retry_at: None,
         generation: 0,
+        news: BTreeSet::new(),
+        stale_at: None,
+        revived_at: None,
     };
     actor.connect();
     actor.serve(commands, from_streams, events, cancel).await;
@@ -70,6 +82,7 @@ enum Done {
     Connected(Result<Box<Found>, Failed>),
     Listed(Box<connect::ListOutcome>),
     Waited,
+    Gathered,
     Settled,
 }
 
@@ -94,6 +107,12 @@ struct Actor {
     attempts: u32,
     retry_at: Option<Instant>,
     generation: u64,
+    /// What else has changed and is to be told.
+    news: BTreeSet<Topic>,
+    /// When the list of tools may be asked for again because it is old.
+    stale_at: Option<Instant>,
+    /// When the connection was last made anew because its standing stream was refused.
+    revived_at: Option<Instant>,
 }
 
 impl Actor {
@@ -149,9 +168,10 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, cancel, reply } => {
+            Command::Call { call, tool, arguments, cancel, reply, trace } => {
                 self.wake();
-                let request = Request { call, tool, arguments, cancel, reply };
+                self.refresh_if_stale();
+                let request = Request { call, tool, arguments, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {
@@ -176,15 +196,25 @@ impl Actor {
     fn upcall(&mut self, upcall: Upcall) {
         match upcall {
             Upcall::ToolsChanged => self.refresh_soon(),
-            Upcall::ToolsAnnounced => {
-                let link = self.link.borrow().clone();
-                if matches!(&link, Link::Up(conn) if !conn.announces_changes()) {
-                    self.breach(
-                        "tells of changes to its tools without having declared listChanged",
-                        "",
-                    );
+            Upcall::Announced(topic) => self.announced(topic),
+            Upcall::Subscribed(generation, tools) if generation == self.generation => {
+                if let Link::Up(conn) = &*self.link.borrow() {
+                    conn.told.store(tools, Ordering::Relaxed);
                 }
-                self.refresh_soon();
+            }
+            Upcall::Unreachable(generation, stage, reason) if generation == self.generation => {
+                if matches!(&*self.link.borrow(), Link::Up(_)) {
+                    self.leave();
+                    let refusal = Refusal { stage, reason, retry: true };
+                    self.failed(Failed::Refused(refusal, None));
+                }
+            }
+            Upcall::Forgotten(generation) if generation == self.generation => {
+                let now = Instant::now();
+                if self.revived_at.is_none_or(|last| now.duration_since(last) >= REVIVE) {
+                    self.revived_at = Some(now);
+                    self.connect();
+                }
             }
             Upcall::Post(message, dialect) => self.post(message, dialect),
             Upcall::Ask(ask, dialect) => self.aside(*ask, dialect),
@@ -205,7 +235,55 @@ impl Actor {
                 self.tell(ServerEventKind::State(ServerState::NeedsAuth { reason }));
             }
             // Somebody else noticed it earlier.
-            Upcall::SessionLost(_) | Upcall::Gone(_) | Upcall::Unauthorized(..) => {}
+            Upcall::SessionLost(_)
+            | Upcall::Gone(_)
+            | Upcall::Unauthorized(..)
+            | Upcall::Unreachable(..)
+            | Upcall::Forgotten(_)
+            | Upcall::Subscribed(..) => {}
+        }
+    }
+
+    /// §16: a list that has changed is fetched again, or told of for whoever holds it; a burst of
+    /// news is told once.
+    fn announced(&mut self, topic: Topic) {
+        let undeclared = matches!(&*self.link.borrow(), Link::Up(conn) if !conn.tells_of(&topic));
+        if undeclared {
+            self.breach(undeclared_news(&topic), "");
+        }
+        if topic == Topic::Tools {
+            self.refresh_soon();
+            return;
+        }
+        if self.news.is_empty() {
+            self.start_until_end(sleep(DEBOUNCE), |()| Done::Gathered);
+        }
+        let topic = if self.news.len() < NEWS { topic } else { Topic::Resources };
+        self.news.insert(topic);
+    }
+
+    fn tell_news(&mut self) {
+        for topic in std::mem::take(&mut self.news) {
+            let changed = match topic {
+                Topic::Tools => continue,
+                Topic::Prompts => Changed::Prompts,
+                Topic::Resources => Changed::Resources,
+                Topic::Contents(uri) => Changed::Resource { uri },
+            };
+            self.tell(ServerEventKind::Changed(changed));
+        }
+    }
+
+    /// C2, U6: a list that is stale and of whose changes nobody tells is fetched again when somebody
+    /// needs it; the need does not wait for that.
+    fn refresh_if_stale(&mut self) {
+        let untold = match &*self.link.borrow() {
+            Link::Up(conn) => conn.dialect.era == Era::Modern && !conn.told.load(Ordering::Relaxed),
+            Link::Connecting | Link::Down(_) => false,
+        };
+        let stale = self.stale_at.is_some_and(|at| Instant::now() >= at);
+        if untold && stale && self.listing == Listing::Idle {
+            self.refresh();
         }
     }
 
@@ -260,24 +338,26 @@ impl Actor {
         if std::mem::replace(&mut self.connecting, true) {
             return;
         }
+        let last = self.generation;
         self.generation += 1;
         self.shared.peer.cache().clear();
-        self.shared.peer.desk.withdraw_all();
-        self.link.send_replace(Link::Connecting).part();
-        if !self.listed {
+        if let old @ Link::Up(_) = self.link.send_replace(Link::Connecting) {
+            old.part();
+            self.shared.peer.desk.withdraw_all(last);
+        }
+        // What failed is shown with its reason until something better is known.
+        if !self.listed && self.attempts == 0 {
             self.tell(ServerEventKind::State(ServerState::Connecting));
         }
         let job = connect::run(Arc::clone(&self.shared), self.era, self.generation);
         self.start_until_end(job, Done::Connected);
     }
 
-    /// G5: ends the MCP session of a connection that another is to replace, once the calls that are
-    /// still on their way in it have come to their end.
+    /// Gives up a connection that another is to replace. What is still on its way in it comes to its
+    /// end first, with the standing stream that it may need and the questions that it asks; then
+    /// its MCP session is ended (G5).
     fn leave(&mut self) {
-        let Link::Up(conn) = self.link.borrow().clone() else { return };
-        if conn.dialect.session.is_none() {
-            return;
-        }
+        let Link::Up(conn) = self.link.send_replace(Link::Connecting) else { return };
         let shared = Arc::clone(&self.shared);
         self.start(
             async move {
@@ -286,6 +366,8 @@ impl Actor {
                     () = conn.calls.wait() => {}
                     () = shared.closing.cancelled() => {}
                 }
+                conn.over.cancel();
+                shared.peer.desk.withdraw_all(conn.generation);
                 let ended = timeout(GOODBYE, shared.peer.end_session(&conn.dialect));
                 if ended.await.is_err() {
                     tracing::debug!(server = %shared.peer.server, "the old MCP session was not ended");
@@ -332,6 +414,7 @@ impl Actor {
                 self.listing = Listing::Idle;
                 self.refresh();
             }
+            Done::Gathered => self.tell_news(),
             Done::Waited | Done::Settled => {}
         }
     }
@@ -354,8 +437,21 @@ impl Actor {
             });
         }
         self.ask_for_logs(&conn);
+        self.watch_again(&conn);
         self.link.send_replace(Link::Up(conn));
         self.take_list(found.list);
+    }
+
+    /// O4: subscriptions to resources end with the connection they were made on. A modern stream
+    /// names them all when it is opened.
+    fn watch_again(&mut self, conn: &shared::Conn) {
+        if conn.dialect.era == Era::Legacy && conn.takes_watchers() {
+            let watched = self.shared.watched.borrow().clone();
+            for uri in watched {
+                let ask = self.shared.about_resource("resources/subscribe", &uri);
+                self.aside(ask, conn.dialect.clone());
+            }
+        }
     }
 
     fn breach(&mut self, breach: &'static str, detail: &str) {
@@ -372,6 +468,7 @@ impl Actor {
 
     fn take_list(&mut self, list: connect::List) {
         self.listed = true;
+        self.stale_at = Instant::now().checked_add(list.fresh.max(RELIST));
         self.shared.set_tools(&list.tools);
         for (breach, tool) in list.breaches {
             self.breach(breach, &tool);
@@ -417,7 +514,7 @@ impl Actor {
                 }
                 let again = retry.then_some(after);
                 let state = if self.listed && retry {
-                    ServerState::Degraded { reason: reason.clone() }
+                    ServerState::Degraded { reason: format!("{stage}: {reason}") }
                 } else {
                     ServerState::Failed { stage, reason: reason.clone() }
                 };
@@ -467,6 +564,20 @@ impl Actor {
         };
         if timeout(GOODBYE, goodbye).await.is_err() {
             tracing::debug!(server = %self.shared.peer.server, "the server did not answer the good-bye");
+        }
+    }
+}
+
+/// What a server does wrong that tells of changes which it did not declare to tell of.
+fn undeclared_news(topic: &Topic) -> &'static str {
+    match topic {
+        Topic::Tools => "tells of changes to its tools without having declared listChanged",
+        Topic::Prompts => "tells of changes to its prompts without having declared listChanged",
+        Topic::Resources => {
+            "tells of changes to its resources without having declared listChanged for them"
+        }
+        Topic::Contents(_) => {
+            "tells of changes to a resource without having declared subscribe for them"
         }
     }
 }

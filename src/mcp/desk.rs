@@ -50,8 +50,8 @@ struct Table {
     open: HashMap<ElicitationId, (Arc<Elicitation>, oneshot::Sender<ElicitationReply>)>,
     /// What the runtime has to be told.
     news: VecDeque<ServerEventKind>,
-    /// Requests of a legacy server that are not answered yet, by their id.
-    incoming: HashMap<String, Incoming>,
+    /// Requests of a legacy server that are not answered yet, by connection and id.
+    incoming: HashMap<(u64, String), Incoming>,
     /// Pages that a legacy server will tell the end of.
     pages: HashMap<String, CancellationToken>,
     /// Calls on their way.

@@ -21,12 +21,14 @@ use super::cache::Cache;
 use super::desk::{Desk, Stop};
 use super::fault::Fault;
 use super::http::{Http, Response, Verb};
+use super::live::{Live, Push};
 use super::model::question::Asked;
 use super::{ServerEvent, ServerEventKind, ServerSpec, headers, model};
 use crate::domain::exchange::About;
 use crate::domain::{CallId, Era, ServerName, Stage, Warning};
 use crate::jsonrpc::{self, Id};
 
+pub(super) use answer::refused;
 use hear::Body;
 pub(super) use hear::Hearing;
 pub(super) use stream::{Cursor, RECONNECT, is_stream, listen};
@@ -48,8 +50,15 @@ pub(super) const UPCALLS: usize = 64;
 pub(super) enum Upcall {
     /// The list of tools may have changed.
     ToolsChanged,
-    /// The server says that it has changed.
-    ToolsAnnounced,
+    /// The server says that something it offers has changed.
+    Announced(Topic),
+    /// The server of that generation cannot be reached any more: where that was seen, and why.
+    Unreachable(u64, Stage, String),
+    /// A server of that generation that had a standing stream says that it has forgotten the MCP
+    /// session.
+    Forgotten(u64),
+    /// A subscription of that generation was acknowledged: whether it covers the tools (U2).
+    Subscribed(u64, bool),
     /// This message has to be posted beside everything else.
     Post(Value, Dialect),
     /// This has to be asked beside everything else; nobody waits for the answer.
@@ -64,6 +73,19 @@ pub(super) enum Upcall {
     Unauthorized(u64, String),
     /// The endpoint of that generation is gone or speaks another era now.
     Gone(u64),
+}
+
+/// What a server tells changes of.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Topic {
+    /// The list of tools.
+    Tools,
+    /// The list of prompts.
+    Prompts,
+    /// The lists of resources and templates.
+    Resources,
+    /// What this resource holds.
+    Contents(String),
 }
 
 /// A request of a legacy server that somebody has to be asked about.
@@ -89,17 +111,20 @@ pub(super) struct Dialect {
     pub(super) version: Option<String>,
     /// The MCP session (G4). Never shown.
     pub(super) session: Option<HeaderValue>,
+    /// The generation of the connection; 0 before there is one. Ids of the server's requests mean
+    /// something within it alone (J10).
+    pub(super) link: u64,
 }
 
 impl Dialect {
     /// Before anything is agreed with a legacy server.
     pub(super) fn opening() -> Self {
-        Self { era: Era::Legacy, version: None, session: None }
+        Self { era: Era::Legacy, version: None, session: None, link: 0 }
     }
 
     /// A modern server, spoken to with this version.
     pub(super) fn modern(version: &str) -> Self {
-        Self { era: Era::Modern, version: Some(version.to_owned()), session: None }
+        Self { era: Era::Modern, version: Some(version.to_owned()), session: None, link: 0 }
     }
 
     fn headers(&self, method: &str, name: Option<&str>) -> Result<HeaderMap, Fault> {
@@ -184,6 +209,10 @@ pub(super) struct Peer {
     upcalls: mpsc::Sender<Upcall>,
     remarked: Mutex<HashSet<&'static str>>,
     cache: Mutex<Cache>,
+    /// Calls on their way, by the token of their progress.
+    pub(super) live: Live,
+    /// Tasks that are followed, for news of them (Y7).
+    pub(super) pushed: Push,
 }
 
 impl Peer {
@@ -202,6 +231,8 @@ impl Peer {
             upcalls,
             remarked: Mutex::new(HashSet::new()),
             cache: Mutex::default(),
+            live: Live::default(),
+            pushed: Push::default(),
         }
     }
 
@@ -254,18 +285,24 @@ impl Peer {
 
     async fn exchange(&self, dialect: &Dialect, ask: Ask) -> Result<Answered, Fault> {
         let (body, headers) = self.dress(dialect, &ask)?;
+        let _live = ask.call.map(|call| self.live.begin(ask.id, call));
+        let mut withdrawal = Withdrawal::of(self, dialect, &ask);
         let begun = Instant::now();
         let verb = Verb::Post(body);
         let about =
             About { method: ask.method.to_owned(), subject: ask.name.clone(), call: ask.call };
         let sending = self.http.send_for(about, &verb, &headers);
         let sent = self.desk.patiently(ask.call, begun, ask.silence, sending).await;
-        let response = sent.ok_or(Fault::Silent(ask.silence))??;
+        let Some(sent) = sent else { return Err(Fault::Silent(ask.silence)) };
+        let response = withdrawal.unless_lost(sent)?;
         let head = begun.elapsed();
         self.tell(ServerEventKind::Latency(head)).await;
         let session = response.header(SESSION.as_str()).cloned();
         let mut hearing = Hearing::new(ask.id, ask.call, dialect.clone());
         let read = answer::read(self, &mut hearing, response, ask.silence).await;
+        if !matches!(read, Err(Fault::Silent(_))) {
+            withdrawal.settled();
+        }
         // Before there is an agreement, an odd answer is no breach: it may be no MCP server at all.
         if let (Err(Fault::Odd { reason }), false) =
             (&read, matches!(ask.method, "server/discover" | "initialize"))
@@ -300,10 +337,15 @@ impl Peer {
         self.http.send(&Verb::Get, &headers).await
     }
 
-    /// Asks a modern server to tell of changes (U1); the response is a stream that lasts.
-    pub(super) async fn subscribe(&self, dialect: &Dialect, id: u64) -> Result<Response, Fault> {
+    /// Asks a modern server to tell of these changes (U1); the response is a stream that lasts.
+    pub(super) async fn subscribe(
+        &self,
+        dialect: &Dialect,
+        id: u64,
+        wanted: &Map<String, Value>,
+    ) -> Result<Response, Fault> {
         let mut params = Map::new();
-        params.insert("notifications".to_owned(), json!({ "toolsListChanged": true }));
+        params.insert("notifications".to_owned(), json!(wanted));
         let (body, headers) = self.dress(dialect, &Ask::new(id, "subscriptions/listen", params))?;
         let about = About::method("subscriptions/listen");
         self.http.send_for(about, &Verb::Post(body), &headers).await
@@ -360,12 +402,17 @@ impl Peer {
                 model::ask_for_logs(&mut meta);
             }
             // Y4; what is asked about a task declares it too.
-            if ask.method == "tools/call" || ask.method.starts_with("tasks/") {
+            let of_tasks = ask.method.starts_with("tasks/") || names_tasks(&ask.params);
+            if ask.method == "tools/call" || of_tasks {
                 model::offer_tasks(&mut meta);
             }
         }
         if ask.call.is_some() {
             meta.insert("progressToken".to_owned(), ask.id.into());
+        }
+        // What the request brings of its own (P3).
+        if let Some(Value::Object(own)) = params.remove("_meta") {
+            meta.extend(own);
         }
         if !meta.is_empty() {
             params.insert("_meta".to_owned(), Value::Object(meta));
@@ -381,6 +428,56 @@ impl Peer {
             }
         }
         Ok((Bytes::from(message.to_string()), headers))
+    }
+}
+
+/// Whether a subscription asks for news of tasks (Y7).
+fn names_tasks(params: &Map<String, Value>) -> bool {
+    params.get("notifications").and_then(|wanted| wanted.get("taskIds")).is_some()
+}
+
+/// T8: a request of a legacy server that is given up is withdrawn by a notice: closing the
+/// connection means nothing there. Calls see to that themselves, and `initialize` must not be
+/// withdrawn. A request that was not sent, or whose answer is there or lost, needs none.
+struct Withdrawal<'a> {
+    peer: &'a Peer,
+    id: u64,
+    dialect: Option<Dialect>,
+}
+
+impl<'a> Withdrawal<'a> {
+    fn of(peer: &'a Peer, dialect: &Dialect, ask: &Ask) -> Self {
+        let legacy = dialect.era == Era::Legacy && dialect.version.is_some();
+        let dialect = (legacy && ask.call.is_none()).then(|| dialect.clone());
+        Self { peer, id: ask.id, dialect }
+    }
+
+    fn unless_lost<T>(&mut self, sent: Result<T, Fault>) -> Result<T, Fault> {
+        if sent.is_err() {
+            self.settled();
+        }
+        sent
+    }
+
+    fn settled(&mut self) {
+        self.dialect = None;
+    }
+}
+
+impl Drop for Withdrawal<'_> {
+    fn drop(&mut self) {
+        let Some(dialect) = self.dialect.take() else { return };
+        // Not where the answer came on another stream (T14).
+        let elsewhere = self.peer.elsewhere.lock().unwrap_or_else(PoisonError::into_inner);
+        if !elsewhere.contains_key(&self.id) {
+            return;
+        }
+        drop(elsewhere);
+        let params = json!({ "requestId": self.id, "reason": "not wanted any more" });
+        let notice = jsonrpc::notification("notifications/cancelled", &params);
+        if self.peer.upcalls.try_send(Upcall::Post(notice, dialect)).is_err() {
+            tracing::debug!(server = %self.peer.server, id = self.id, "not withdrawn");
+        }
     }
 }
 

@@ -15,6 +15,8 @@ const OPEN: &str = "=?base64?";
 const CLOSE: &str = "?=";
 /// Largest integer that every JSON reader keeps exactly (X4).
 const SAFE: i64 = (1 << 53) - 1;
+/// The same as a float, which holds it exactly.
+const MOST: f64 = 9_007_199_254_740_991.0;
 
 /// One argument that also travels in a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,13 +174,22 @@ fn written(value: &Value, path: &[String]) -> Result<Option<String>, String> {
         Value::Bool(yes) => Some(yes.to_string()),
         Value::Number(number) => match number.as_i64() {
             Some(integer) if (-SAFE..=SAFE).contains(&integer) => Some(integer.to_string()),
-            Some(_) | None if number.is_i64() || number.is_u64() => {
-                return Err(format!("“{}” is beyond ±(2^53−1)", path.join("/")));
-            }
-            _ => Some(number.to_string()),
+            Some(_) => return Err(beyond(path)),
+            None => match number.as_f64() {
+                // A schema takes 3.0 for an integer; a header has it in decimal.
+                Some(whole) if whole.fract() == 0.0 && whole.abs() <= MOST => {
+                    Some(format!("{whole:.0}"))
+                }
+                Some(whole) if whole.fract() == 0.0 => return Err(beyond(path)),
+                _ => Some(number.to_string()),
+            },
         },
         _ => None,
     })
+}
+
+fn beyond(path: &[String]) -> String {
+    format!("“{}” is beyond ±(2^53−1)", path.join("/"))
 }
 
 #[cfg(test)]

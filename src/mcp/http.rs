@@ -5,6 +5,7 @@
 
 mod failure;
 mod response;
+pub mod tls;
 mod traced;
 
 use std::sync::OnceLock;
@@ -229,9 +230,7 @@ fn build(way: &Way, ca_pem: Option<&[u8]>) -> Result<Client, String> {
         builder = builder.no_proxy().resolve_to_addrs(name, &loopback(0));
     }
     if let Some(pem) = ca_pem {
-        let certificates = reqwest::Certificate::from_pem_bundle(pem)
-            .map_err(|error| format!("The extra CA file cannot be read: {error}."))?;
-        builder = builder.tls_certs_merge(certificates);
+        builder = builder.tls_backend_preconfigured(tls::config(Some(pem))?);
     }
     builder.build().map_err(|error| format!("The HTTP client cannot be set up: {error}."))
 }

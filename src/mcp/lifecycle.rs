@@ -105,6 +105,10 @@ impl Lifecycle {
                     self.countered = true;
                     Step::Initialize(version)
                 }
+                // §1.2: modern after all, although it does not answer as a modern server has to.
+                None if error.is_modern() && self.protocol == Protocol::Auto => {
+                    Step::Refused(modern_after_all(reply))
+                }
                 None => Step::Refused(refused(reply)),
             },
             _ => Step::Refused(refused(reply)),
@@ -142,6 +146,18 @@ fn negotiation(reason: String) -> Refusal {
     Refusal { stage: Stage::Negotiate, reason, retry: false }
 }
 
+/// A server that refuses `initialize` as a modern one does, and was not found to be one.
+fn modern_after_all(reply: &Reply) -> Refusal {
+    Refusal {
+        stage: Stage::Negotiate,
+        reason: format!(
+            "It wants a newer protocol ({}), yet it did not answer server/discover as a server of {MODERN} has to. It is asked again later; whoever runs it should know.",
+            said(reply)
+        ),
+        retry: true,
+    }
+}
+
 /// What to tell of an `initialize` that failed for good.
 fn refused(reply: &Reply) -> Refusal {
     let retry = match reply {
@@ -174,8 +190,13 @@ fn refused(reply: &Reply) -> Refusal {
 
 fn said(reply: &Reply) -> String {
     match reply {
-        Reply::Error { status: 200, error } => error.to_string(),
-        Reply::Error { status, error } => format!("HTTP {status}: {error}"),
+        Reply::Error { status, error } => {
+            let place = if *status == 200 { String::new() } else { format!("HTTP {status}: ") };
+            // E8: the versions that a server names in its refusal are worth more than its words.
+            let supported = error.data.get("supported").and_then(model::strings);
+            let supported = supported.map(|all| format!("; it supports {}", all.join(", ")));
+            format!("{place}{error}{}", supported.unwrap_or_default())
+        }
         Reply::Status { detail, .. } | Reply::Odd { detail } => detail.clone(),
         Reply::Result(_) => "it gave a result that means nothing here".to_owned(),
     }

@@ -96,7 +96,7 @@ pub struct Discovered {
 pub fn read_discover(result: &Value) -> Option<Discovered> {
     let supported = strings(result.get("supportedVersions")?)?;
     let capabilities = result.get("capabilities")?.as_object()?.clone();
-    if supported.is_empty() {
+    if supported.is_empty() || other_type(result, Era::Modern).is_some() {
         return None;
     }
     let agreed = Agreed {
@@ -151,6 +151,12 @@ fn identity(result: &Value) -> String {
 fn instructions(result: &Value) -> Option<String> {
     let text = result.get("instructions")?.as_str()?;
     Some(cut(text, INSTRUCTIONS_LIMIT)).filter(|text| !text.trim().is_empty()).map(str::to_owned)
+}
+
+/// P6: what a modern result says it is, where that is not a complete one.
+pub fn other_type(result: &Value, era: Era) -> Option<&Value> {
+    let kind = result.get("resultType").filter(|_| era == Era::Modern)?;
+    (kind != "complete").then_some(kind)
 }
 
 /// At most `limit` bytes of a text, not ending inside a character.

@@ -114,6 +114,11 @@ impl Policy {
         self.grants.remove(tool);
     }
 
+    /// Takes all grants back.
+    pub fn end_grants(&mut self) {
+        self.grants.clear();
+    }
+
     /// Puts a rule that the user just wrote before the server's others.
     pub fn remember(&mut self, server: &ServerName, rule: Rule) {
         self.servers.entry(server.clone()).or_default().rules.insert(0, rule);

@@ -31,7 +31,7 @@ pub(super) fn agent(setup: &Setup, remembered: &[(ServerName, Rule)]) -> Agent {
     };
     let agent = Agent::new(config, policy);
     match &setup.resume {
-        Some(history) => agent.resume(history.clone()),
+        Some(earlier) => agent.resume(earlier.past.clone()),
         None => agent,
     }
 }

@@ -13,12 +13,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
 use super::hub::{Heard, Hub, Report};
+use super::past::{self, Resume, Wanted};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
 use super::wiretap::{self, Wiretap};
 use super::work::{self, Inside, ModelReport};
 use super::{Setup, beginning, spec};
-use crate::agent::{Agent, Effect, Event};
+use crate::agent::{Agent, Effect, Event, Grants};
 use crate::bridge::{Notice, Op};
 use crate::domain::exchange::ExchangeId;
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
@@ -31,6 +32,7 @@ use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
 use crate::store::{self, StoreError};
+use crate::telemetry::{Settings, Spans};
 
 /// Room for outcomes of calls and news of the program's own tasks.
 const INSIDE: usize = 64;
@@ -58,6 +60,7 @@ struct Conductor {
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
     completing: CancellationToken,
+    spans: Spans,
     /// Open questions of servers.
     asked_by: HashMap<ElicitationId, ServerName>,
     wire: Wiretap,
@@ -90,6 +93,7 @@ pub(super) fn start(
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
     let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
     let agent = beginning::agent(&setup, &rules);
+    let spans = spans(setup.telemetry.as_ref(), &tasks, &mut warnings);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| {
         let tap = wiretap::of_model(&model, &setup.wire, spec::secrets(&setup.config));
@@ -111,11 +115,12 @@ pub(super) fn start(
         model: None,
         calls: HashMap::new(),
         completing: CancellationToken::new(),
+        spans,
         asked_by: HashMap::new(),
         wire,
         ending: false,
     };
-    let catalog = conductor.begin(setup.resume.as_deref().unwrap_or_default());
+    let catalog = conductor.begin(setup.resume);
     // Its own set of tasks: the conductor waits for the others at the end.
     let (outer, _) = Tasks::new();
     outer.spawn("conductor", async move {
@@ -125,10 +130,27 @@ pub(super) fn start(
     catalog
 }
 
+/// Begins to record spans, where that is asked for.
+fn spans(settings: Option<&Settings>, tasks: &Tasks, warnings: &mut Vec<Warning>) -> Spans {
+    match settings.map(Spans::begin) {
+        None => Spans::default(),
+        Some(Ok((spans, export))) => {
+            tasks.spawn("spans", until(tasks.quit().clone(), export));
+            spans
+        }
+        Some(Err(warning)) => {
+            warnings.push(*warning);
+            Spans::default()
+        }
+    }
+}
+
 impl Conductor {
-    fn begin(&mut self, resumed: &[crate::domain::Message]) -> Arc<Catalog> {
-        let started = self.records.begin(resumed);
-        self.outbox.push(started);
+    fn begin(&mut self, earlier: Option<Resume>) -> Arc<Catalog> {
+        match earlier {
+            Some(earlier) => self.announce(earlier),
+            None => self.begin_session(),
+        }
         let catalog = self.hub.snapshot(self.agent.policy());
         self.drive(Event::CatalogChanged { catalog: Arc::clone(&catalog) });
         catalog
@@ -216,8 +238,17 @@ impl Conductor {
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
                 self.drive(Event::NewSession);
-                let started = self.records.begin(&[]);
-                self.outbox.push(started);
+                self.begin_session();
+            }
+            Op::ListSessions => self.look(Wanted::List),
+            Op::Resume { id } => {
+                let current = self.records.id().map(ToString::to_string).unwrap_or_default();
+                self.look(Wanted::Resume { id, current });
+            }
+            Op::Fork { before } => {
+                if let Some(id) = self.records.id().cloned() {
+                    self.look(Wanted::Fork { id, before });
+                }
             }
             Op::WatchWire { on } => {
                 if self.wire.watch(on) {
@@ -239,6 +270,7 @@ impl Conductor {
         match news {
             Inside::CallDone { call, outcome } => {
                 self.calls.remove(&call);
+                self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
             Inside::Window(window) => {
@@ -250,6 +282,60 @@ impl Conductor {
             }
             Inside::Warned(warning) => self.warn(warning),
             Inside::Exported(written) => self.outbox.push(Notice::WireExported { written }),
+            Inside::Sessions(found) => {
+                self.outbox.push(Notice::Sessions { found: Arc::new(found) });
+            }
+            Inside::Reopened(earlier, grants) => self.go_on(*earlier, grants),
+            Inside::Refused(reason) => self.outbox.push(Notice::Refused { reason }),
+        }
+    }
+
+    /// Looks at the sessions on disk, away from the loop.
+    fn look(&mut self, wanted: Wanted) {
+        let Some(directory) = self.records.directory() else {
+            let reason = "conversations are not kept on this machine: there is no home directory";
+            return self.outbox.push(Notice::Refused { reason: reason.to_owned() });
+        };
+        let waits_for = match &wanted {
+            Wanted::List | Wanted::Fork { .. } => self.records.written(),
+            Wanted::Resume { .. } => self.records.let_go(),
+        };
+        let inside = self.inside.clone();
+        self.tasks.spawn("reading sessions", async move {
+            let found = past::look(directory, wanted, waits_for).await;
+            drop(inside.send(found).await);
+        });
+    }
+
+    /// Leaves this conversation for another.
+    fn go_on(&mut self, earlier: Resume, grants: Grants) {
+        let past = Box::new(earlier.past.clone());
+        self.drive(Event::Resumed { past, grants });
+        // The catalog's marks follow what is allowed.
+        self.hub.permissions_changed();
+        self.announce(earlier);
+    }
+
+    fn begin_session(&mut self) {
+        let started = self.records.begin();
+        self.session_started(started);
+    }
+
+    fn session_started(&mut self, started: Notice) {
+        if let Notice::SessionStarted { id, .. } = &started {
+            self.spans.session(id);
+        }
+        self.outbox.push(started);
+    }
+
+    /// Tells that an earlier conversation is gone on with, and what of it.
+    fn announce(&mut self, earlier: Resume) {
+        let started = self.records.go_on(&earlier);
+        self.session_started(started);
+        let Resume { history, remarks, warnings, draft, .. } = earlier;
+        self.outbox.push(Notice::Resumed { history: history.into(), remarks, draft });
+        for warning in warnings {
+            self.warn(warning);
         }
     }
 
@@ -267,6 +353,9 @@ impl Conductor {
                     self.outbox.push(Notice::ElicitationClosed { elicitation, why });
                 }
             }
+            Report::Changed(server, what) => {
+                self.outbox.push(Notice::OffersChanged { server, what });
+            }
             Report::Nothing => {}
         }
     }
@@ -283,8 +372,14 @@ impl Conductor {
 
     fn heard_model(&mut self, report: ModelReport) {
         match report {
-            ModelReport::Said { turn, event } => self.drive(Event::Model { turn, event }),
-            ModelReport::Failed { turn, error } => self.drive(Event::ModelFailed { turn, error }),
+            ModelReport::Said { turn, event } => {
+                self.spans.model_said(turn, &event);
+                self.drive(Event::Model { turn, event });
+            }
+            ModelReport::Failed { turn, error } => {
+                self.spans.model_failed(turn, &error);
+                self.drive(Event::ModelFailed { turn, error });
+            }
         }
     }
 
@@ -346,9 +441,20 @@ impl Conductor {
             Effect::Remember { server, rule } => self.remember(server, rule),
             Effect::Audit(record) => self.records.audit(&record),
             Effect::Save(event) => self.records.save(event),
-            Effect::Tell(notice) => self.outbox.push(notice),
+            Effect::Tell(notice) => self.tell(notice),
         }
         None
+    }
+
+    fn tell(&mut self, notice: Notice) {
+        match &notice {
+            Notice::TurnStarted { turn, text } => self.spans.turn_started(*turn, text),
+            Notice::TurnEnded { turn, reason, usage, .. } => {
+                self.spans.turn_ended(*turn, reason, usage);
+            }
+            _ => {}
+        }
+        self.outbox.push(notice);
     }
 
     fn ask_model(&mut self, turn: TurnId, request: ModelRequest) -> Option<Event> {
@@ -363,6 +469,7 @@ impl Conductor {
             let asking = work::ask_window(provider.clone(), self.inside.clone());
             self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
         }
+        self.spans.model_asked(turn, provider.config(), &request);
         let cancel = self.tasks.quit().child_token();
         self.model = Some((turn, cancel.clone()));
         let asking = work::ask_model(provider, turn, request, self.reports.clone(), cancel);
@@ -371,6 +478,7 @@ impl Conductor {
     }
 
     fn stop_model(&mut self, turn: TurnId) {
+        self.spans.model_stopped(turn);
         if let Some((_, cancel)) = self.model.take_if(|(asked, _)| *asked == turn) {
             cancel.cancel();
         }
@@ -380,8 +488,9 @@ impl Conductor {
         let cancel = self.tasks.quit().child_token();
         self.calls.insert(call.id, cancel.clone());
         self.hub.allowed(&call.tool);
+        let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, cancel, self.inside.clone());
+        let carrying = work::carry(commands, call, trace, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
     }
 
@@ -431,8 +540,9 @@ impl Conductor {
         if let Some((_, cancel)) = self.model.take() {
             cancel.cancel();
         }
-        let Self { tasks, mut outbox, records, inside, reports, hub, .. } = self;
-        drop((records, inside, reports, hub));
+        let Self { tasks, mut outbox, records, inside, reports, hub, spans, .. } = self;
+        // Spans that are still open end here, and are sent with the rest.
+        drop((records, inside, reports, hub, spans));
         tokio::select! {
             ended = tasks.wait(ENDING) => {
                 if !ended {

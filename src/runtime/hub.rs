@@ -20,12 +20,14 @@ use super::tasks::Tasks;
 use super::{Setup, spec};
 use crate::bridge::Target;
 use crate::domain::{
-    CallId, Catalog, Elicitation, ElicitationId, Progress, ServerName, ServerState, ToolId, Warning,
+    CallId, Catalog, Changed, Elicitation, ElicitationId, Progress, ServerName, ServerState,
+    ToolId, Warning,
 };
 use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::Pins;
+use crate::telemetry::Peer;
 
 /// How long changes are gathered before a snapshot is made.
 const GATHER: Duration = Duration::from_millis(15);
@@ -51,6 +53,8 @@ pub(super) enum Report {
     Progress(CallId, Progress),
     /// The server asks the user something.
     Elicited(Arc<Elicitation>),
+    /// Something else than its tools has changed at a server.
+    Changed(ServerName, Changed),
     /// It wants no answer any more, and why.
     ElicitationClosed(ElicitationId, String),
     /// Nothing else.
@@ -144,6 +148,19 @@ impl Hub {
         self.changed();
     }
 
+    /// Where a server is, for the traces.
+    pub(super) fn peer(&self, server: &ServerName) -> Peer {
+        let Some(link) = self.links.iter().find(|link| link.name == *server) else {
+            return Peer::default();
+        };
+        let url = link.config.as_ref().map(|config| &config.url);
+        Peer {
+            host: url.and_then(|url| url.host_str()).unwrap_or_default().to_owned(),
+            port: url.and_then(url::Url::port_or_known_default),
+            version: link.connection.as_ref().map(|known| known.protocol_version.clone()),
+        }
+    }
+
     /// Adds a warning that belongs to no server.
     pub(super) fn warn(&mut self, warning: Warning) {
         if !self.warnings.contains(&warning) && self.warnings.len() < WARNINGS {
@@ -229,6 +246,7 @@ impl Hub {
                 return Report::Nothing;
             }
             ServerEventKind::Elicit(elicitation) => return Report::Elicited(elicitation),
+            ServerEventKind::Changed(what) => return Report::Changed(link.name.clone(), what),
             // Worked out on the way: see `pass_on`; or looked at above.
             ServerEventKind::ElicitClosed { .. } | ServerEventKind::Tools { .. } => {
                 return Report::Nothing;

@@ -1,21 +1,26 @@
 //! What is written down of a run: the conversation and the decisions about calls.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use secrecy::{ExposeSecret, SecretString};
 use time::UtcDateTime;
 use time::format_description::well_known::Rfc3339;
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 use super::Setup;
-use super::journal::Journal;
+use super::journal::{Journal, Place};
+use super::past::Resume;
 use super::tasks::Tasks;
 use super::work::Inside;
 use crate::agent::{AuditRecord, SessionEvent};
 use crate::audit::AuditLine;
 use crate::bridge::Notice;
-use crate::domain::{Message, Warning};
+use crate::domain::{Message, SessionId, Warning};
 use crate::paths::Paths;
-use crate::session::{Header, Line, SessionId, store};
+use crate::session::store;
+use crate::session::{Header, Line, scrub};
 
 /// The open files.
 pub(super) struct Records {
@@ -23,69 +28,138 @@ pub(super) struct Records {
     tasks: Tasks,
     inside: mpsc::Sender<Inside>,
     model: Option<String>,
+    servers: Vec<String>,
+    secrets: Vec<SecretString>,
     conversation: bool,
-    /// The session to go on with; taken by the first conversation.
-    resumed: Option<SessionId>,
-    id: String,
+    id: Option<SessionId>,
+    turns: usize,
+    /// The next line is the first of this run in a session of an earlier one.
+    resumed: bool,
     session: Option<Journal>,
+    /// Ends when what was handed over for the conversation before is written.
+    before: Option<CancellationToken>,
     audit: Option<Journal>,
 }
 
 impl Records {
     pub(super) fn new(setup: &Setup, tasks: &Tasks, inside: mpsc::Sender<Inside>) -> Self {
-        let audit = setup
-            .paths
-            .as_ref()
-            .map(|paths| Journal::open(tasks, paths.audit_file(), None, inside.clone()));
+        let audit = setup.paths.as_ref().map(|paths| {
+            Journal::open(tasks, Place::Shared(paths.audit_file().into()), inside.clone())
+        });
+        let servers = setup.config.mcp.servers.iter();
         Self {
             paths: setup.paths.clone(),
             tasks: tasks.clone(),
             inside,
             model: setup.config.model.as_ref().map(|model| model.name.clone()),
+            servers: servers.map(|server| server.name.to_string()).collect(),
+            secrets: setup.config.secrets(),
             conversation: setup.conversation,
-            resumed: setup.session.clone(),
-            id: String::new(),
+            id: None,
+            turns: 0,
+            resumed: false,
             session: None,
+            before: None,
             audit,
         }
     }
 
-    /// Begins a conversation, or goes on with the one that is resumed; messages that are taken over
-    /// into a new one are written again. The file appears with its first line.
-    pub(super) fn begin(&mut self, taken_over: &[Message]) -> Notice {
-        let resumed = self.resumed.take();
-        let new = resumed.is_none();
-        let id = resumed.unwrap_or_else(|| SessionId::new(UtcDateTime::now(), fastrand::u32(..)));
-        self.id = id.to_string();
-        let paths = self.paths.as_ref().filter(|_| self.conversation);
-        let path = paths.map(|paths| store::file(&paths.sessions_dir(), &id));
-        self.session = path.clone().map(|path| self.open(path, &id));
-        if new {
-            for message in taken_over {
-                self.save(SessionEvent::Message { message: message.clone() });
-            }
-        }
-        Notice::SessionStarted { id: self.id.clone(), path }
+    /// Where conversations are kept, if they are.
+    pub(super) fn directory(&self) -> Option<PathBuf> {
+        self.paths.as_ref().filter(|_| self.conversation).map(Paths::sessions_dir)
     }
 
-    fn open(&self, path: PathBuf, id: &SessionId) -> Journal {
+    /// The conversation that is open.
+    pub(super) fn id(&self) -> Option<&SessionId> {
+        self.id.as_ref()
+    }
+
+    /// Begins a new conversation. The file appears with its first line.
+    pub(super) fn begin(&mut self) -> Notice {
+        let id = SessionId::new(UtcDateTime::now(), fastrand::u32(..));
+        let path = self.directory().map(|directory| store::file(&directory, &id));
+        let place = path.clone().and_then(|path| self.new_file(path, &id));
+        self.started(id, path, place, 0)
+    }
+
+    /// Goes on with an earlier conversation. Messages that come without a file are written again,
+    /// into a new one.
+    pub(super) fn go_on(&mut self, earlier: &Resume) -> Notice {
+        let Some((id, file)) = &earlier.session else {
+            let started = self.begin();
+            for message in &earlier.past.messages {
+                self.save(SessionEvent::Message { message: message.clone() });
+            }
+            return started;
+        };
+        let path = Some(file.path().to_owned());
+        let started =
+            self.started(id.clone(), path, Some(Place::Open(Arc::clone(file))), earlier.turns);
+        self.resumed = earlier.draft.is_none();
+        started
+    }
+
+    fn started(
+        &mut self,
+        id: SessionId,
+        path: Option<PathBuf>,
+        place: Option<Place>,
+        turns: usize,
+    ) -> Notice {
+        self.before = self.session.take().map(|journal| journal.ended().clone());
+        self.session = place.map(|place| Journal::open(&self.tasks, place, self.inside.clone()));
+        (self.turns, self.resumed) = (turns, false);
+        let started = Notice::SessionStarted { id: id.to_string(), path };
+        self.id = Some(id);
+        started
+    }
+
+    fn new_file(&self, path: PathBuf, id: &SessionId) -> Option<Place> {
         let header = Header::new(id.clone(), now(), self.model.clone());
-        let header = serde_json::to_string(&header).ok();
-        Journal::open(&self.tasks, path, header, self.inside.clone())
+        let header = Header { servers: self.servers.clone(), ..header };
+        let header = serde_json::to_string(&header).ok()?;
+        Some(Place::New { path, header })
+    }
+
+    /// Ends when all that was handed over for conversations up to now is on the disk.
+    pub(super) fn written(&mut self) -> Option<CancellationToken> {
+        match &mut self.session {
+            Some(journal) => Some(journal.written()),
+            None => self.before.clone(),
+        }
+    }
+
+    /// Ends when the file of the conversation before is let go of.
+    pub(super) fn let_go(&self) -> Option<CancellationToken> {
+        self.before.clone()
     }
 
     /// Appends to the session file.
     pub(super) fn save(&mut self, event: SessionEvent) {
+        if self.session.is_none() {
+            return;
+        }
+        if std::mem::take(&mut self.resumed) {
+            self.write(SessionEvent::Resumed);
+        }
+        let is_user = matches!(event, SessionEvent::Message { message: Message::User { .. } });
+        self.turns += usize::from(is_user);
+        self.write(event);
+    }
+
+    fn write(&mut self, event: SessionEvent) {
         let Some(journal) = &mut self.session else { return };
-        let line = Line { at: now(), event };
-        let trouble = serde_json::to_string(&line).ok().and_then(|line| journal.add(line));
+        let line = Line { at: now(), event, turns: self.turns };
+        let secrets: Vec<&str> = self.secrets.iter().map(SecretString::expose_secret).collect();
+        let trouble = scrub::line(&line, &secrets).and_then(|line| journal.add(line));
         self.report(trouble);
     }
 
     /// Writes a line to the audit log.
     pub(super) fn audit(&mut self, record: &AuditRecord) {
         let Some(journal) = &mut self.audit else { return };
-        let line = AuditLine::new(record, now(), &self.id);
+        let id = self.id.as_ref().map(ToString::to_string).unwrap_or_default();
+        let line = AuditLine::new(record, now(), &id);
         let trouble = serde_json::to_string(&line).ok().and_then(|line| journal.add(line));
         self.report(trouble);
     }

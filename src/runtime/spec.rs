@@ -105,23 +105,11 @@ fn is_about_it(warning: &Warning) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Protocol;
 
     fn server(auth: Option<Auth>) -> ServerConfig {
-        ServerConfig {
-            name: "s".into(),
-            url: Url::parse("https://host.example/mcp?key=x").unwrap(),
-            auth,
-            permissions: None,
-            tools: None,
-            exclude_tools: Vec::new(),
-            rules: Vec::new(),
-            headers: vec![("X-A".into(), "1".into())],
-            headers_env: Vec::new(),
-            protocol: Protocol::Auto,
-            disabled: None,
-            line: None,
-        }
+        let url = Url::parse("https://host.example/mcp?key=x").unwrap();
+        let headers = vec![("X-A".into(), "1".into())];
+        ServerConfig { auth, headers, ..ServerConfig::new("s".into(), url) }
     }
 
     fn headers(spec: &ServerSpec) -> Vec<(&str, &str)> {

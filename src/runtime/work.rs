@@ -6,10 +6,12 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+use super::Resume;
+use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
-    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome, Source,
-    TurnId, Warning,
+    Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
+    SessionSummary, Source, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -40,6 +42,12 @@ pub(super) enum Inside {
     Warned(Warning),
     /// An archive of exchanges was written, or why not.
     Exported(Result<(usize, std::path::PathBuf), String>),
+    /// The sessions on disk.
+    Sessions(Result<Vec<SessionSummary>, String>),
+    /// A session was opened to go on with.
+    Reopened(Box<Resume>, Grants),
+    /// What the user asked for cannot be done.
+    Refused(String),
 }
 
 /// News of a request to the model.
@@ -106,16 +114,18 @@ pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>)
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
 ) {
-    let outcome = outcome_of(commands, &call, cancel).await;
+    let outcome = outcome_of(commands, &call, trace, cancel).await;
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
     let no_client = || Outcome::NotSent {
@@ -129,6 +139,7 @@ async fn outcome_of(
         arguments: Arc::clone(&call.arguments),
         cancel: cancel.clone(),
         reply,
+        trace,
     };
     tokio::select! {
         biased;
@@ -193,7 +204,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_a_client_is_not_sent() {
-        let outcome = outcome_of(None, &call(), CancellationToken::new()).await;
+        let outcome = outcome_of(None, &call(), None, CancellationToken::new()).await;
         assert_eq!(outcome.word(), "not sent");
     }
 
@@ -203,7 +214,7 @@ mod tests {
         commands.send(Command::Connect).await.unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let outcome = outcome_of(Some(commands), &call(), cancel).await;
+        let outcome = outcome_of(Some(commands), &call(), None, cancel).await;
         assert_eq!(outcome, Outcome::Cancelled { sent: false });
     }
 
@@ -212,7 +223,7 @@ mod tests {
         let (commands, mut queue) = mpsc::channel(1);
         let taking = async { drop(queue.recv().await) };
         let call = call();
-        let carrying = outcome_of(Some(commands), &call, CancellationToken::new());
+        let carrying = outcome_of(Some(commands), &call, None, CancellationToken::new());
         let (outcome, ()) = tokio::join!(carrying, taking);
         assert_eq!(outcome.word(), "unknown");
     }

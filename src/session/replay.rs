@@ -8,51 +8,84 @@ use std::time::Duration;
 use time::UtcDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::mend::{self, Ended, Step};
 use super::{Line, SessionEvent, Transcript};
 use crate::bridge::Notice;
 use crate::domain::{
-    Call, CallId, CallState, Content, Message, ModelName, Outcome, RequestedCall, ToolOutput,
-    TurnEnd, TurnId, Usage,
+    CallState, Content, Message, ModelName, Outcome, RequestedCall, ToolOutput, TurnEnd, TurnId,
+    Usage,
 };
+
+/// Why a turn without an end has none.
+const CUT_OFF: &str = "the program ended in the middle of this turn";
 
 /// The notices, oldest first. Turns are numbered from 1; ids of calls may come more than once, in
 /// different turns, where a conversation was resumed before.
 pub fn notices(transcript: &Transcript) -> Vec<Notice> {
     let mut replay = Replay::default();
-    for line in &transcript.lines {
-        replay.take(line);
+    for step in mend::steps(&transcript.lines) {
+        replay.step(step);
     }
+    replay.cut_off();
     replay.out
 }
 
 #[derive(Default)]
-struct Replay {
+struct Replay<'a> {
     out: Vec<Notice>,
     turn: u64,
     begun: Option<UtcDateTime>,
+    /// Whether a turn is open.
+    open: bool,
+    /// When something was last heard.
+    heard: Option<UtcDateTime>,
     /// What the model asked for, by the provider's id of the call.
-    asked: HashMap<String, RequestedCall>,
-    /// Calls that ended, till the model is told.
-    ended: HashMap<CallId, (Arc<Call>, Arc<Outcome>, Duration)>,
+    asked: HashMap<&'a str, &'a RequestedCall>,
 }
 
-impl Replay {
-    fn take(&mut self, line: &Line) {
-        match &line.event {
-            SessionEvent::Message { message } => self.message(message, time_of(line)),
-            SessionEvent::Call { call, outcome, took_ms } => {
-                let took = Duration::from_millis(*took_ms);
-                self.ended.insert(call.id, (Arc::clone(call), Arc::clone(outcome), took));
+impl<'a> Replay<'a> {
+    fn step(&mut self, step: Step<'a>) {
+        match step {
+            Step::Line(line) => self.line(line),
+            Step::Result { result, ended } => self.result(&result, ended),
+            Step::Lost { asked, result } => {
+                if let Message::Result { text, .. } = &result {
+                    let reason = mend::LOST.to_owned();
+                    let outcome = Outcome::Unknown { reason };
+                    let notice = self.refused(&asked.name, Some(asked), outcome, text);
+                    self.out.push(notice);
+                }
             }
-            SessionEvent::TurnEnded { reason } => self.end(reason, time_of(line)),
         }
     }
 
-    fn message(&mut self, message: &Message, at: Option<UtcDateTime>) {
+    fn line(&mut self, line: &'a Line) {
+        let at = time_of(line);
+        match &line.event {
+            SessionEvent::Message { message } => self.message(message, at),
+            SessionEvent::Call { call, outcome, took_ms, .. } => {
+                // One that the user made; those of the model come with their results.
+                let took = Duration::from_millis(*took_ms);
+                let (call, outcome) = (Arc::clone(call), Arc::clone(outcome));
+                let state = CallState::Done { outcome, took, for_model: "".into() };
+                self.out.push(Notice::CallChanged { call, state });
+            }
+            SessionEvent::TurnEnded { reason } => {
+                self.open = false;
+                self.end(reason.clone(), at);
+            }
+            SessionEvent::Granted { .. } | SessionEvent::Resumed => {}
+        }
+        self.heard = at.or(self.heard);
+    }
+
+    fn message(&mut self, message: &'a Message, at: Option<UtcDateTime>) {
         match message {
             Message::User { text } => {
+                self.cut_off();
                 self.turn += 1;
                 self.begun = at;
+                self.open = true;
                 self.out.push(Notice::TurnStarted { turn: TurnId(self.turn), text: text.clone() });
             }
             Message::Assistant { text, reasoning, calls, .. } => {
@@ -61,24 +94,24 @@ impl Replay {
                     self.out.push(Notice::Reasoning { turn, chunk: reasoning.text.clone() });
                 }
                 self.out.push(Notice::Text { turn, chunk: text.clone() });
-                let calls = calls.iter().map(|call| (call.provider_id.clone(), call.clone()));
+                let calls = calls.iter().map(|call| (call.provider_id.as_str(), call));
                 self.asked = calls.collect();
             }
-            Message::Result { provider_id, call, name, text, is_error } => {
-                let ended = call.and_then(|call| self.ended.remove(&call));
-                let notice = match ended {
-                    Some((call, outcome, took)) => {
-                        let for_model = Arc::clone(text);
-                        Notice::CallChanged {
-                            call,
-                            state: CallState::Done { outcome, took, for_model },
-                        }
-                    }
-                    None => self.told(provider_id, name, text, *is_error),
-                };
-                self.out.push(notice);
-            }
+            Message::Result { .. } => self.result(message, None),
         }
+    }
+
+    fn result(&mut self, result: &Message, ended: Option<Ended<'_>>) {
+        let Message::Result { provider_id, name, text, is_error, .. } = result else { return };
+        let notice = match ended {
+            Some(Ended { call, outcome, took_ms, .. }) => {
+                let (outcome, took) = (Arc::clone(outcome), Duration::from_millis(took_ms));
+                let state = CallState::Done { outcome, took, for_model: Arc::clone(text) };
+                Notice::CallChanged { call: Arc::clone(call), state }
+            }
+            None => self.told(provider_id, name, text, *is_error),
+        };
+        self.out.push(notice);
     }
 
     /// A call of which only the words to the model are known.
@@ -88,12 +121,22 @@ impl Replay {
             structured: None,
             remarks: Vec::new(),
         };
-        let arguments = match self.asked.get(id).map(|asked| &asked.arguments) {
+        let outcome = if is_error { Outcome::ToolError(output) } else { Outcome::Ok(output) };
+        self.refused(name, self.asked.get(id).copied(), outcome, text)
+    }
+
+    fn refused(
+        &self,
+        name: &ModelName,
+        asked: Option<&RequestedCall>,
+        outcome: Outcome,
+        text: &Arc<str>,
+    ) -> Notice {
+        let arguments = match asked.map(|asked| &asked.arguments) {
             Some(Ok(arguments)) => serde_json::to_string(&**arguments).unwrap_or_default(),
             Some(Err(bad)) => bad.raw.clone(),
             None => "{}".to_owned(),
         };
-        let outcome = if is_error { Outcome::ToolError(output) } else { Outcome::Ok(output) };
         Notice::CallRefused {
             turn: TurnId(self.turn),
             name: name.to_string(),
@@ -103,12 +146,20 @@ impl Replay {
         }
     }
 
-    fn end(&mut self, reason: &TurnEnd, at: Option<UtcDateTime>) {
+    /// A turn that has no end was cut off.
+    fn cut_off(&mut self) {
+        if std::mem::take(&mut self.open) {
+            let reason = CUT_OFF.to_owned();
+            self.end(TurnEnd::Incomplete { reason }, self.heard);
+        }
+    }
+
+    fn end(&mut self, reason: TurnEnd, at: Option<UtcDateTime>) {
         let took = at.zip(self.begun).map(|(end, begun)| end - begun);
         let took = took.and_then(|took| took.try_into().ok()).unwrap_or_default();
         self.out.push(Notice::TurnEnded {
             turn: TurnId(self.turn),
-            reason: reason.clone(),
+            reason,
             usage: Usage::default(),
             took,
         });
@@ -124,15 +175,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::domain::ToolId;
+    use crate::domain::{Call, CallId, ToolId};
     use crate::session::{Header, SessionId};
 
     fn transcript(events: Vec<SessionEvent>) -> Transcript {
         let id = SessionId::parse("20261130-181512-ab12cd").unwrap();
         let at = |second: usize| format!("2026-11-30T18:15:{second:02}Z");
         let lines = events.into_iter().enumerate();
-        let lines = lines.map(|(second, event)| Line { at: at(second), event }).collect();
-        Transcript { header: Header::new(id, at(0), None), lines, skipped: 0 }
+        let line = |(second, event)| Line { at: at(second), event, turns: 1 };
+        let lines = lines.map(line).collect();
+        Transcript { header: Header::new(id, at(0), None), lines, skipped: 0, torn: false }
     }
 
     fn message(message: Message) -> SessionEvent {
@@ -179,6 +231,7 @@ mod tests {
                 call: Arc::clone(&call),
                 outcome: Arc::clone(&outcome),
                 took_ms: 7,
+                told: None,
             },
             result(Some(CallId(3))),
             SessionEvent::TurnEnded { reason: TurnEnd::Cancelled },
@@ -208,12 +261,27 @@ mod tests {
             asks("one"),
             result(Some(CallId(3))),
         ]));
-        let Some(Notice::CallRefused { name, arguments, for_model, .. }) = shown.last() else {
+        let [.., Notice::CallRefused { name, arguments, for_model, .. }, end] = shown.as_slice()
+        else {
             panic!("{shown:?}");
         };
+        let cut_off = TurnEnd::Incomplete { reason: CUT_OFF.to_owned() };
+        assert!(matches!(end, Notice::TurnEnded { reason, .. } if *reason == cut_off), "{end:?}");
         assert_eq!(
             (name.as_str(), arguments.as_str(), &**for_model),
             ("rig_add", r#"{"a":1}"#, "told: 42")
         );
+    }
+    #[test]
+    fn a_call_that_nobody_saw_the_end_of_is_unknown() {
+        let shown = notices(&transcript(vec![
+            message(Message::User { text: "add".to_owned() }),
+            asks("one"),
+        ]));
+        let [.., Notice::CallRefused { outcome, .. }, Notice::TurnEnded { .. }] = shown.as_slice()
+        else {
+            panic!("{shown:?}");
+        };
+        assert!(matches!(**outcome, Outcome::Unknown { .. }), "{outcome:?}");
     }
 }

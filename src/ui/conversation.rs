@@ -126,7 +126,11 @@ impl Conversation {
             | Notice::Inquired { .. }
             | Notice::Wire { .. }
             | Notice::WireExported { .. }
-            | Notice::ContextChanged { .. } => return false,
+            | Notice::OffersChanged { .. }
+            | Notice::ContextChanged { .. }
+            | Notice::Resumed { .. }
+            | Notice::Sessions { .. }
+            | Notice::Refused { .. } => return false,
         }
         true
     }
@@ -146,7 +150,6 @@ impl Conversation {
             self.calls.clear();
             self.open.clear();
             self.tail(|tail| tail.activity = None);
-            self.note("Resumed: what follows is new.");
         }
     }
 
@@ -199,6 +202,22 @@ impl Conversation {
         if toggles {
             self.toggle(Some(hit.item));
         }
+    }
+
+    /// The user's messages, in order.
+    pub fn user_messages(&self) -> impl Iterator<Item = &str> {
+        self.items.iter().filter_map(|item| match &item.body {
+            Body::User(message) => Some(message.raw()),
+            _ => None,
+        })
+    }
+
+    /// The number, from 1, of the user's message that is selected.
+    pub fn selected_message(&self) -> Option<usize> {
+        let at = self.selected?;
+        let is_user = |item: &Item| matches!(item.body, Body::User(_));
+        is_user(self.items.get(at)?)
+            .then(|| self.items.iter().take(at + 1).filter(|item| is_user(item)).count())
     }
 
     /// The source text of the selected item (message, card's result), or of the last answer.

@@ -19,7 +19,7 @@ use ratatui::layout::Rect;
 
 use super::conversation::Conversation;
 use super::keymap::Place;
-use crate::bridge::Notice;
+use super::pick::Picker;
 use crate::config::{Notify, ThemeName, UiConfig};
 use crate::domain::{CallId, Catalog, Server, ServerState, Source, ToolId, Warning};
 use approval::Decisions;
@@ -64,8 +64,6 @@ pub struct UiOptions {
     pub rules_file: Option<PathBuf>,
     /// How this program was started, as shell words: what a copied command begins with.
     pub program: String,
-    /// What was said before, where a conversation is resumed; taken when it begins.
-    pub history: Vec<Notice>,
 }
 
 impl Default for UiOptions {
@@ -88,7 +86,6 @@ impl UiOptions {
             model: String::new(),
             rules_file: None,
             program: "mini-me-tui".to_owned(),
-            history: Vec::new(),
         }
     }
 }
@@ -114,6 +111,8 @@ pub enum Overlay {
     CallTool(page::CallForm),
     /// The exchanges with servers and the model.
     Wire(Box<WireView>),
+    /// A list to choose from: sessions, messages.
+    Pick(Picker),
 }
 
 /// Where things were drawn last, for the mouse.

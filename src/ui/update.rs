@@ -15,6 +15,7 @@ mod notice;
 mod page;
 mod palette;
 mod panel;
+mod sessions;
 mod wire;
 
 use std::time::Instant;
@@ -128,6 +129,7 @@ fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
         Some(Overlay::Palette(_)) => return palette::key(state, keymap, press),
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
         Some(Overlay::Wire(_)) => return wire::key(state, keymap, press),
+        Some(Overlay::Pick(_)) => return sessions::key(state, keymap, press),
         None => {}
     }
     if state.asking() && state.decisions.arming.key(at) {
@@ -192,6 +194,11 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
     if let Some(Overlay::Wire(view)) = &mut state.overlay {
         view.filter.push_str(crate::text::line(raw).as_str());
         view.refresh();
+        state.input.pasted(at);
+        return Vec::new();
+    }
+    if let Some(Overlay::Pick(picker)) = &mut state.overlay {
+        picker.paste(raw);
         state.input.pasted(at);
         return Vec::new();
     }

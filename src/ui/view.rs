@@ -8,6 +8,7 @@ mod input;
 mod page;
 mod palette;
 mod panel;
+mod pick;
 mod status;
 mod strict;
 mod subject;
@@ -24,6 +25,7 @@ use ratatui::widgets::{Block, BorderType, Clear, Paragraph, Widget};
 
 use super::keymap::Keymap;
 use super::layout::{self, MIN, Want};
+use super::pick::Picker;
 use super::state::{Drawn, Overlay, UiState};
 use super::theme::Theme;
 
@@ -88,9 +90,25 @@ fn overlay(frame: &mut Frame<'_>, screen: Rect, state: &mut UiState, look: Look<
         Some(Overlay::Palette(palette)) => palette::draw(frame, screen, palette, look),
         Some(Overlay::CallTool(form)) => form::draw(frame, screen, form, state, look),
         Some(Overlay::Wire(view)) => wire::draw(frame, screen, view, look),
+        Some(Overlay::Pick(picker)) => pick::draw(frame, screen, picker, look),
         None => {}
     }
     state.overlay = overlay;
+}
+
+/// Draws a list to choose from where there is nothing else to be seen.
+pub fn picker(
+    frame: &mut Frame<'_>,
+    picker: &mut Picker,
+    keymap: &Keymap,
+    theme: &Theme,
+    now: Instant,
+) {
+    let screen = frame.area();
+    if screen.width < MIN.0 || screen.height < MIN.1 {
+        return too_small(frame, theme);
+    }
+    pick::draw(frame, screen, picker, Look { keymap, theme, now });
 }
 
 fn too_small(frame: &mut Frame<'_>, theme: &Theme) {

@@ -147,6 +147,7 @@ impl Ours {
             arguments: Arc::clone(&self.arguments),
             cancel: CancellationToken::new(),
             reply,
+            trace: None,
         };
         self.commands.send(call).await.unwrap();
         let outcome = outcome.await.unwrap();

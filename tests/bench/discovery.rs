@@ -20,7 +20,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use mini_me_tui::bridge::{Notice, Op};
-use mini_me_tui::config::{Config, McpConfig, Protocol, ServerConfig, UiConfig};
+use mini_me_tui::config::{Config, McpConfig, ServerConfig, UiConfig};
 use mini_me_tui::domain::{Annotations, Catalog, ToolDefinition};
 use mini_me_tui::pin::Pins;
 use mini_me_tui::runtime::assemble::{Input, Listed, assemble, policy};
@@ -125,20 +125,8 @@ fn resident() -> f64 {
 }
 
 fn server(base: &str, kind: &str, n: usize) -> ServerConfig {
-    ServerConfig {
-        name: format!("server{n}").as_str().into(),
-        url: format!("{base}/{kind}/{n}").parse().unwrap(),
-        auth: None,
-        permissions: None,
-        tools: None,
-        exclude_tools: Vec::new(),
-        rules: Vec::new(),
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: None,
-    }
+    let url = format!("{base}/{kind}/{n}");
+    ServerConfig::new(format!("server{n}").as_str().into(), url.parse().unwrap())
 }
 
 /// A tool as servers have them: some 900 bytes.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use mini_me_tui::audit;
 use mini_me_tui::bridge::{Notice, Op, Target};
 use mini_me_tui::config::{
-    Config, McpConfig, ModelConfig, Protocol, ProviderKind, RefusedServer, ServerConfig, UiConfig,
+    Config, McpConfig, ModelConfig, ProviderKind, RefusedServer, ServerConfig, UiConfig,
 };
 use mini_me_tui::domain::{
     Answer, Approval, CallState, Catalog, Message, Mode, Outcome, ServerState, ToolId, TurnEnd,
@@ -210,20 +210,7 @@ fn model(url: &str) -> ModelConfig {
 }
 
 fn server(name: &str, url: &str) -> ServerConfig {
-    ServerConfig {
-        name: name.into(),
-        url: url.parse().unwrap(),
-        auth: None,
-        permissions: None,
-        tools: None,
-        exclude_tools: Vec::new(),
-        rules: Vec::new(),
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: None,
-    }
+    ServerConfig::new(name.into(), url.parse().unwrap())
 }
 
 fn setup(model_url: Option<&str>, servers: Vec<ServerConfig>) -> Setup {
@@ -474,7 +461,7 @@ async fn a_long_result_is_cut_for_the_model_with_exact_figures() {
 async fn a_conversation_is_gone_on_with() {
     let (_tools, model, mut setup) =
         scene(|request| if is_chat(request) { says("yes") } else { Reply::status(404) }).await;
-    setup.resume = Some(vec![Message::User { text: "earlier".into() }]);
+    setup.resume = Some(vec![Message::User { text: "earlier".into() }].into());
     let mut face = Face::settled(setup).await;
     face.submits("now").await;
     assert_eq!(face.turn_ends().await, TurnEnd::Done);
@@ -523,8 +510,7 @@ async fn a_session_that_is_gone_on_with_stays_one_file() {
     face.quit().await;
 
     let id = store::latest(&directory).unwrap().unwrap();
-    setup.resume = Some(store::read(&directory, &id).unwrap().messages());
-    setup.session = Some(id.clone());
+    setup.resume = Some(store::open(&directory, &id).unwrap().into());
     let mut face = Face::settled(setup).await;
     face.submits("second").await;
     face.turn_ends().await;

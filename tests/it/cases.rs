@@ -7,6 +7,7 @@ use serde_json::Value;
 mod config;
 mod http_script;
 mod llm;
+mod schema;
 mod sse_decode;
 
 /// Where the cases are: `$MINI_ME_CASES`, else those of this repository.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Longest match decides. A layer may use itself and those below.
-const LAYERS: [(&str, u8); 40] = [
+const LAYERS: [(&str, u8); 41] = [
     ("domain", 0),
     ("jsonrpc", 0),
     ("sse", 0),
@@ -36,6 +36,7 @@ const LAYERS: [(&str, u8); 40] = [
     ("store", 2),
     ("audit", 2),
     ("logging", 2),
+    ("telemetry", 2),
     ("paths", 2),
     ("terminal", 2),
     ("runtime", 3),

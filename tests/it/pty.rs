@@ -245,3 +245,24 @@ fn a_tool_is_called_by_its_form_and_asked_about() {
     tty.types("y");
     tty.until("the result", |screen| screen.contents().contains("Checkout hangs"));
 }
+
+#[test]
+fn plain_lines_ask_in_words_and_never_take_the_screen() {
+    let mut tty = Tty::start(&["--demo", "--linear"]);
+    tty.until_text("Your message:");
+    tty.types("Look at task #42 and explain it\r");
+    tty.until_text("DECISION: allow this call?");
+    let end = Instant::now() + PATIENCE;
+    while !tty.contents().contains("list_tasks: ok after") {
+        assert!(Instant::now() < end, "no answer counts:\n{}", tty.contents());
+        // What comes too soon after the question decides nothing.
+        (0..40).for_each(|_| tty.pause());
+        tty.types("allow\r");
+    }
+    tty.types("\u{3}");
+    tty.until_text("Cancelled.");
+    assert!(!tty.shown.0.lock().unwrap().screen().alternate_screen());
+    tty.types("/quit\r");
+    assert_eq!(tty.ends(), 0);
+    tty.until_text("Transcript: ");
+}

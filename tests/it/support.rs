@@ -3,4 +3,6 @@
 pub(crate) mod client;
 pub(crate) mod fake;
 pub(crate) mod model;
+pub(crate) mod run;
+pub(crate) mod scripted;
 pub(crate) mod server;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use mini_me_tui::domain::{Answering, ElicitationReply, Outcome, ToolOutput};
 use mini_me_tui::mcp::{Command, ServerEventKind, ServerSpec};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 use crate::support::client::{Client, eventually, spec, text};
 use crate::support::server::{Recorded, Reply, Server, error, result};
@@ -250,6 +251,61 @@ async fn a_task_that_asks_what_nobody_can_answer_is_cancelled_with_a_clear_error
     assert!(text(&outcome).contains("nobody is there"), "{outcome:?}");
     eventually("it is cancelled", || server.asked("tasks/cancel").len() == 1).await;
     client.stop().await;
+}
+
+// Y7
+#[tokio::test]
+async fn news_of_a_task_make_further_looks_needless() {
+    let looked = CancellationToken::new();
+    let server = Server::start({
+        let looked = looked.clone();
+        move |request| match request.rpc().as_str() {
+            "subscriptions/listen" => {
+                let notice = |method: &str, params: Value| {
+                    json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"),
+                        "params": params})
+                };
+                let whole = json!({"taskId": "tâche", "status": "completed", "ttlMs": null,
+                    "result": {"content": [{"type": "text", "text": "told"}],
+                        "structuredContent": {"cakes": 1}}});
+                let granted = json!({"notifications": {"taskIds": ["tâche"]}});
+                Reply::stream()
+                    .event(&notice("subscriptions/acknowledged", granted))
+                    .event(&notice("tasks", json!({"taskId": "another", "status": "failed"})))
+                    .until(&looked)
+                    .wait(300)
+                    .event(&notice("tasks", whole))
+                    .hang()
+            }
+            "tasks/get" => {
+                looked.cancel();
+                task(request, "complete", "working", &json!({}))
+            }
+            _ => usual(request),
+        }
+    })
+    .await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    let outcome = client.call("bake", &json!({})).await;
+    assert_eq!((outcome.word(), text(&outcome).as_str()), ("ok", "told"));
+    client.stop().await;
+    let listen = &server.asked("subscriptions/listen")[0].json()["params"];
+    assert_eq!(listen["notifications"], json!({"taskIds": ["tâche"]}));
+    let declared = &listen["_meta"]["io.modelcontextprotocol/clientCapabilities"]["extensions"];
+    assert!(declared["io.modelcontextprotocol/tasks"].is_object(), "{declared}");
+    // One before it was clear that news come, one for what happened until then.
+    assert!(server.asked("tasks/get").len() <= 2, "{}", server.asked("tasks/get").len());
+}
+
+#[tokio::test]
+async fn a_server_without_news_of_tasks_is_asked_for_them_once() {
+    let server = going(vec![completed]).await;
+    let client = Client::ready(spec(&server.url("/mcp"))).await;
+    for _ in 0..3 {
+        assert_eq!(client.call("bake", &json!({})).await.word(), "ok");
+    }
+    client.stop().await;
+    assert_eq!(server.asked("subscriptions/listen").len(), 1);
 }
 
 /// Stops the clock until the sender is dropped: no timer fires but by `advance`.

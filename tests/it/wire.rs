@@ -181,6 +181,18 @@ pub(crate) fn everything(exchanges: &Exchanges) -> String {
     all
 }
 
+/// Whether a text is anywhere in the record.
+pub(crate) fn holds(exchanges: &Exchanges, text: &str) -> bool {
+    exchanges.kept.iter().any(|one| {
+        let bodies = [&one.sent.bytes, &one.received.bytes];
+        let headers = one.head.iter().flat_map(|head| &head.headers).chain(&one.headers);
+        let mut shown = headers.map(|header| header.value.shown());
+        bodies.into_iter().any(|body| memchr::memmem::find(body, text.as_bytes()).is_some())
+            || shown.any(|value| value.contains(text))
+            || format!("{} {:?} {:?}", one.url, one.ending, one.about).contains(text)
+    })
+}
+
 pub(crate) fn press(ui: &mut Ui, code: KeyCode) -> Vec<Intent> {
     let event = Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
     ui.update(Msg::Input { event, at: Instant::now() })

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use super::report::{Report, Step, Verdict};
 use crate::config::{Auth, ServerConfig};
 use crate::domain::{PinState, ServerState, Stage, ToolDefinition, ToolId};
+use crate::mcp::http::tls;
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
 use crate::net::{is_this_machine, loopback};
 use crate::pin::{Pins, fingerprint};
@@ -51,7 +52,7 @@ pub(super) async fn server(
         }
         report.add(step);
     }
-    report.tell(&heard, server.url.scheme() == "https");
+    report.tell(&heard);
     if usable {
         report.add(schemas(&heard.tools, &heard.dropped));
         report.add(pinned(server, &heard.tools, pins));
@@ -71,8 +72,8 @@ fn credential(server: &ServerConfig) -> String {
     }
 }
 
-/// DNS and TCP, as this machine does them itself; nothing of a server that is off.
-pub(super) async fn reach(server: &ServerConfig) -> Vec<Step> {
+/// DNS, TCP and TLS, as this machine does them itself; nothing of a server that is off.
+pub(super) async fn reach(server: &ServerConfig, spec: &ServerSpec) -> Vec<Step> {
     if server.disabled.is_some() {
         return Vec::new();
     }
@@ -100,15 +101,33 @@ pub(super) async fn reach(server: &ServerConfig) -> Vec<Step> {
     };
     let list: Vec<String> = addresses.iter().map(|address| address.ip().to_string()).collect();
     let dns = Step::ok(Stage::Dns, took, list.join(", "));
-    vec![dns, connect(&addresses, port).await]
+    let (tcp, stream) = connect(&addresses, port).await;
+    let mut steps = vec![dns, tcp];
+    if let Some(stream) = stream.filter(|_| url.scheme() == "https") {
+        steps.push(secure(spec, bare, stream).await);
+    }
+    steps
 }
 
-async fn connect(addresses: &[SocketAddr], port: u16) -> Step {
+/// TLS over the connection that was just opened, so that its time stands alone.
+async fn secure(spec: &ServerSpec, host: &str, stream: TcpStream) -> Step {
+    let begun = Instant::now();
+    let agreed = tls::handshake(spec.ca_pem.as_deref(), host, stream).await;
+    let took = Some(begun.elapsed());
+    match agreed {
+        Ok(version) => Step::ok(Stage::Tls, took, format!("{version}, certificate accepted")),
+        Err(why) => Step::failed(Stage::Tls, took, why),
+    }
+}
+
+async fn connect(addresses: &[SocketAddr], port: u16) -> (Step, Option<TcpStream>) {
     let begun = Instant::now();
     let tried = timeout(REACH, TcpStream::connect(addresses)).await;
     let took = Some(begun.elapsed());
-    match tried {
-        Ok(Ok(_)) => Step::ok(Stage::Tcp, took, format!("port {port}")),
+    let step = match tried {
+        Ok(Ok(stream)) => {
+            return (Step::ok(Stage::Tcp, took, format!("port {port}")), Some(stream));
+        }
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => Step::failed(
             Stage::Tcp,
             took,
@@ -125,7 +144,8 @@ async fn connect(addresses: &[SocketAddr], port: u16) -> Step {
                 REACH.as_secs()
             ),
         ),
-    }
+    };
+    (step, None)
 }
 
 /// What a client said of its server.

@@ -114,28 +114,23 @@ impl Report {
     }
 
     /// Adds what the client said: the stages it passed, and the one that stopped it.
-    pub(super) fn tell(&mut self, heard: &Heard, tls: bool) {
+    pub(super) fn tell(&mut self, heard: &Heard) {
         self.warnings.extend(heard.warnings.iter().cloned());
-        let failed_before = self.steps.iter().any(|step| step.verdict == Verdict::Failed);
+        let failed = self.steps.iter().filter(|step| step.verdict == Verdict::Failed);
+        let failed_before = failed.map(|step| step.stage).max();
         let failure = failure(heard);
         let passed = |stage: Stage| {
             heard.stages.iter().find(|(known, _)| *known == stage).map(|(_, took)| *took)
         };
-        if tls && failure.as_ref().is_none_or(|step| step.stage > Stage::Tls) {
-            self.add(Step::ok(
-                Stage::Tls,
-                None,
-                "certificate accepted; its time is part of HTTP".to_owned(),
-            ));
-        }
         for stage in [Stage::Http, Stage::Negotiate, Stage::List] {
             let Some(took) = passed(stage) else { continue };
             if failure.as_ref().is_none_or(|step| step.stage != stage) {
                 self.add(Step::ok(stage, Some(took), note(heard, stage)));
             }
         }
-        // A name that was not found or a closed port says it better than the client that met it.
-        if let Some(step) = failure.filter(|step| !failed_before || step.stage > Stage::Tcp) {
+        // What was met on the way there says it better than the client that met it again.
+        let new = |step: &Step| failed_before.is_none_or(|before| step.stage > before);
+        if let Some(step) = failure.filter(new) {
             self.add(step);
         }
     }
@@ -282,11 +277,10 @@ mod tests {
     #[test]
     fn good_server_has_every_stage_with_its_time() {
         let mut report = report();
-        report.tell(&heard(ServerState::Ready), true);
+        report.tell(&heard(ServerState::Ready));
         insta::assert_snapshot!(render(&[report], &[], Paint::Plain), @r"
         bugs  https://bugs.example/mcp
           config     ok          line 3
-          TLS        ok          certificate accepted; its time is part of HTTP
           HTTP       ok  3.0 ms
           negotiate  ok  5.0 ms  2026-07-28 (modern era)
           list       ok  2.0 ms  0 tools
@@ -302,7 +296,7 @@ mod tests {
         };
         let mut heard = heard(state);
         heard.stages.pop();
-        report.tell(&heard, false);
+        report.tell(&heard);
         assert!(!report.ok());
         let shown = render(&[report.clone()], &[], Paint::Plain);
         assert!(shown.contains("stopped at list: the list never ends"), "{shown}");
@@ -320,7 +314,7 @@ mod tests {
             reason: "connection refused".to_owned(),
         });
         heard.stages.clear();
-        report.tell(&heard, false);
+        report.tell(&heard);
         assert_eq!(report.steps.iter().filter(|step| step.verdict == Verdict::Failed).count(), 1);
     }
 

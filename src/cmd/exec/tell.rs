@@ -2,10 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
+use super::VERSION;
+use super::ending::Ending;
 use crate::bridge::Notice;
 use crate::cmd::{Exit, json, output, servers};
 use crate::domain::{
-    Call, CallState, Catalog, DeniedBy, Outcome, ServerState, TurnEnd, Usage, Warning,
+    Call, CallState, Catalog, DeniedBy, Outcome, Progress, ServerState, TurnEnd, Usage, Warning,
 };
 use crate::text;
 
@@ -47,21 +49,32 @@ enum Answer {
 #[derive(Debug)]
 pub(super) struct Teller {
     form: Form,
+    model: String,
+    session: Option<String>,
     answer: Answer,
     started: std::collections::HashSet<crate::domain::CallId>,
-    denied: bool,
+    ending: Ending,
+    stopped: Option<Exit>,
     ended: Option<Exit>,
 }
 
 impl Teller {
-    pub(super) fn new(form: Form) -> Self {
+    pub(super) fn new(form: Form, model: &str) -> Self {
         Self {
             form,
+            model: model.to_owned(),
+            session: None,
             answer: Answer::None,
             started: std::collections::HashSet::new(),
-            denied: false,
+            ending: Ending::default(),
+            stopped: None,
             ended: None,
         }
+    }
+
+    /// A signal ends the turn: the command ends with it, whatever comes of the turn.
+    pub(super) fn stopped(&mut self, exit: Exit) {
+        self.stopped = Some(exit);
     }
 
     /// How the command ends, once the turn has ended.
@@ -70,7 +83,13 @@ impl Teller {
     }
 
     /// What is said before the turn: servers that cannot be used, and warnings.
-    pub(super) fn opening(&mut self, catalog: &Catalog) -> Said {
+    pub(super) fn opening(
+        &mut self,
+        catalog: &Catalog,
+        own: &[Warning],
+        session: Option<&str>,
+    ) -> Said {
+        self.session = session.map(str::to_owned);
         let mut said = Said::default();
         if self.form == Form::Text {
             let down = catalog.servers.iter().filter(|server| {
@@ -81,7 +100,7 @@ impl Teller {
                 said.err.extend([format!("warning: {}\n", text::line(&stands))]);
             }
         }
-        for warning in catalog.all_warnings() {
+        for warning in catalog.all_warnings().chain(own) {
             self.warn(warning, &mut said);
         }
         said
@@ -92,7 +111,11 @@ impl Teller {
         let mut said = Said::default();
         match notice {
             Notice::TurnStarted { turn, text } => {
-                self.event(&mut said, "turnStarted", json!({ "turn": turn, "text": text }));
+                let event = json!({
+                    "version": VERSION, "turn": turn, "text": text, "model": self.model,
+                    "session": self.session,
+                });
+                self.event(&mut said, "turnStarted", event);
             }
             Notice::Text { turn, chunk } => {
                 self.event(&mut said, "text", json!({ "turn": turn, "text": chunk }));
@@ -115,7 +138,12 @@ impl Teller {
                 ));
                 self.progress(&format!("✗ {line}"), &mut said);
             }
-            Notice::Retrying { attempt, after, reason, .. } => {
+            Notice::Retrying { turn, attempt, after, reason } => {
+                let event = json!({
+                    "turn": turn, "attempt": attempt, "afterMs": json::millis(after),
+                    "reason": reason,
+                });
+                self.event(&mut said, "retrying", event);
                 let reason = text::line(reason.trim_end_matches('.'));
                 let line =
                     format!("model: {reason}. Attempt {attempt} in {}", servers::time(*after));
@@ -123,10 +151,11 @@ impl Teller {
             }
             Notice::Warned { warning } => self.warn(warning, &mut said),
             Notice::TurnEnded { turn, reason, usage, took } => {
-                self.end(reason, &mut said);
+                let exit = self.end(reason, &mut said);
                 let mut event = end_event(reason, usage);
                 event.insert("turn".to_owned(), json!(turn));
                 event.insert("durationMs".to_owned(), json::millis(took).into());
+                event.insert("exitCode".to_owned(), exit.code().into());
                 self.event(&mut said, "turnEnded", event.into());
             }
             Notice::Queued { .. }
@@ -140,8 +169,12 @@ impl Teller {
             | Notice::Inquired { .. }
             | Notice::Wire { .. }
             | Notice::WireExported { .. }
+            | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. }
-            | Notice::SessionStarted { .. } => {}
+            | Notice::SessionStarted { .. }
+            | Notice::Resumed { .. }
+            | Notice::Sessions { .. }
+            | Notice::Refused { .. } => {}
         }
         said
     }
@@ -208,14 +241,12 @@ impl Teller {
                     let arguments = serde_json::to_string(&*call.arguments).unwrap_or_default();
                     let arguments = text::cut(text::strict_line(&arguments).as_str(), ARGUMENTS);
                     self.progress(&format!("→ {name} {arguments}"), said);
-                } else if let Some(progress) =
-                    progress.as_ref().filter(|progress| !progress.note.is_empty())
-                {
-                    let note = text::line(&progress.note);
-                    self.progress(&format!("… {name} {note}"), said);
+                } else if let Some(progress) = progress {
+                    self.call_progress(call, progress, said);
                 }
             }
             CallState::Done { outcome, took, for_model } => {
+                self.ending.call(call, outcome);
                 if let Outcome::Denied(by) = &**outcome {
                     self.denied_call(call, by, outcome, said);
                     return;
@@ -242,17 +273,30 @@ impl Teller {
         }
     }
 
+    fn call_progress(&mut self, call: &Call, progress: &Progress, said: &mut Said) {
+        let event = json!({
+            "turn": call.turn, "id": call.id, "done": progress.done, "total": progress.total,
+            "note": progress.note,
+        });
+        self.event(said, "progress", event);
+        if !progress.note.is_empty() {
+            let name = text::strict_line(&call.tool.to_string());
+            let note = text::line(&progress.note);
+            self.progress(&format!("… {name} {note}"), said);
+        }
+    }
+
     fn denied_call(&mut self, call: &Call, by: &DeniedBy, outcome: &Outcome, said: &mut Said) {
-        self.denied = true;
-        let (who, rule) = match by {
-            DeniedBy::User { .. } => ("user", ""),
-            DeniedBy::Rule { rule } => ("rule", rule.as_str()),
-            DeniedBy::Headless { rule } => ("headless", rule.as_str()),
+        let (who, rule, why) = match by {
+            DeniedBy::User { .. } => ("user", "", ""),
+            DeniedBy::Rule { rule } => ("rule", rule.as_str(), ""),
+            DeniedBy::Headless { rule, why } => ("headless", rule.as_str(), why.as_str()),
         };
         let mut event = with_state(call, "done");
         if let Some(members) = event.as_object_mut() {
             members.insert("by".to_owned(), who.into());
             members.insert("rule".to_owned(), rule.into());
+            members.insert("why".to_owned(), why.into());
             members.insert("reason".to_owned(), json::reason(outcome).into());
         }
         self.event(said, "denied", event);
@@ -261,7 +305,7 @@ impl Teller {
         self.progress(&format!("✗ {name} denied: {reason}"), said);
     }
 
-    fn end(&mut self, reason: &TurnEnd, said: &mut Said) {
+    fn end(&mut self, reason: &TurnEnd, said: &mut Said) -> Exit {
         if self.form == Form::Text {
             self.close_line(said);
         }
@@ -270,19 +314,14 @@ impl Teller {
             let why = text::block(&why);
             self.progress(&format!("mini-me-tui: {why}"), said);
         }
-        self.ended = Some(match reason {
-            TurnEnd::Done if self.denied => Exit::Denied,
-            TurnEnd::Done => Exit::Done,
-            TurnEnd::Failed { unreachable: true, .. } => Exit::NoModel,
-            TurnEnd::Cancelled => Exit::Interrupted,
-            TurnEnd::Length
-            | TurnEnd::ContentFilter
-            | TurnEnd::Refused
-            | TurnEnd::Empty
-            | TurnEnd::Incomplete { .. }
-            | TurnEnd::Stopped
-            | TurnEnd::Failed { .. } => Exit::Failed,
-        });
+        let (exit, because) = self.ending.of(reason);
+        if !because.is_empty() {
+            let because = text::line(&because);
+            self.progress(&format!("mini-me-tui: exit code {}: {because}", exit.code()), said);
+        }
+        let exit = self.stopped.unwrap_or(exit);
+        self.ended = Some(exit);
+        exit
     }
 }
 
@@ -376,7 +415,7 @@ mod tests {
     }
 
     fn tell(form: Form, notices: &[Notice]) -> (String, String, Option<Exit>) {
-        let mut teller = Teller::new(form);
+        let mut teller = Teller::new(form, "m");
         let (mut out, mut err) = (String::new(), String::new());
         for notice in notices {
             let said = teller.hear(notice);
@@ -406,9 +445,13 @@ mod tests {
 
     #[test]
     fn denied_call_names_the_rule_and_is_exit_code_5() {
-        let denied = Outcome::Denied(DeniedBy::Headless { rule: "bugs/get_task".to_owned() });
+        let denied = Outcome::Denied(DeniedBy::Headless {
+            rule: "bugs/get_task".to_owned(),
+            why: "the mode for all servers".to_owned(),
+        });
         let (_, err, ended) = tell(Form::Text, &[done(denied.clone()), end(TurnEnd::Done)]);
         assert!(err.contains("--allow 'bugs/get_task'"), "{err}");
+        assert!(err.contains("it would ask (the mode for all servers)"), "{err}");
         assert_eq!(ended, Some(Exit::Denied));
         let (out, err, _) = tell(Form::Json, &[done(denied), end(TurnEnd::Done)]);
         let first: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();

@@ -19,7 +19,7 @@ const RAW_LINES: usize = 40;
 
 /// A question that is being answered.
 #[derive(Debug)]
-pub(super) struct Dialog {
+pub(crate) struct Dialog {
     elicitation: Arc<Elicitation>,
     values: Map<String, Value>,
     step: Step,
@@ -37,12 +37,12 @@ enum Step {
 
 impl Dialog {
     /// Begins; `values` are held by the fields already.
-    pub(super) fn new(elicitation: &Arc<Elicitation>, values: Map<String, Value>) -> Self {
+    pub(crate) fn new(elicitation: &Arc<Elicitation>, values: Map<String, Value>) -> Self {
         Self { elicitation: Arc::clone(elicitation), values, step: Step::Begin }
     }
 
     /// Which question it is.
-    pub(super) fn id(&self) -> ElicitationId {
+    pub(crate) fn id(&self) -> ElicitationId {
         self.elicitation.id
     }
 
@@ -54,7 +54,7 @@ impl Dialog {
     }
 
     /// Who asks, and what (I6, I7).
-    pub(super) fn opening(&self) -> String {
+    pub(crate) fn opening(&self) -> String {
         let asking = &self.elicitation;
         let (server, host) = (text::strict_line(asking.server.as_str()), &asking.host);
         let mut shown = format!("\n{server} ({}) asks:\n", text::strict_line(host));
@@ -92,7 +92,7 @@ impl Dialog {
     }
 
     /// What is asked now.
-    pub(super) fn prompt(&self) -> String {
+    pub(crate) fn prompt(&self) -> String {
         match self.step {
             Step::Begin => match &self.elicitation.kind {
                 ElicitationKind::Form { fault: Some(_), .. } => {
@@ -139,7 +139,7 @@ impl Dialog {
     }
 
     /// Takes a line, or the end of the input: what is said to it, and the answer at the end.
-    pub(super) fn take(&mut self, line: Option<&str>) -> (String, Option<ElicitationReply>) {
+    pub(crate) fn take(&mut self, line: Option<&str>) -> (String, Option<ElicitationReply>) {
         let Some(line) = line else { return (String::new(), Some(ElicitationReply::Cancel)) };
         match self.step {
             Step::Begin | Step::Review => (String::new(), self.decided(line)),

@@ -7,14 +7,14 @@ use tokio::sync::mpsc;
 
 /// Lines from standard input.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     lines: mpsc::Receiver<String>,
 }
 
 impl Lines {
     /// Starts reading. The thread waits for a key that may never come, so nobody waits for it: it
     /// ends with the process.
-    pub(super) fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let (sender, lines) = mpsc::channel(1);
         let read = move || {
             for line in std::io::stdin().lock().lines() {
@@ -32,7 +32,7 @@ impl Lines {
     }
 
     /// The next line; `None` at the end of the input. May be dropped and called again.
-    pub(super) async fn next(&mut self) -> Option<String> {
+    pub(crate) async fn next(&mut self) -> Option<String> {
         self.lines.recv().await
     }
 }

@@ -12,17 +12,21 @@ use tokio_util::sync::CancellationToken;
 
 use super::shared::{Conn, Link, Shared};
 use super::{connect, output, questions, task};
-use crate::domain::{CallId, Era, Outcome, ToolName};
+use crate::domain::{CallId, Era, Outcome, Progress, ToolName, TraceContext};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
 use crate::mcp::model::question::{self, InputRequired};
 use crate::mcp::model::result;
 use crate::mcp::model::task::{Task, is_task};
-use crate::mcp::{headers, retry};
+use crate::mcp::{ServerEventKind, headers, retry};
 
 /// How long the first call waits for the standing stream (T7).
 const STREAM_WAIT: Duration = Duration::from_secs(5);
+/// Times that one call is sent again because the server was too busy to look at it.
+const PAUSES: u32 = 3;
+/// Longest wait that a server may ask for before a call is sent again.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// Times that one call is sent again because the server asked for something (R8).
 pub(super) const ROUNDS: u32 = 10;
 
@@ -33,6 +37,7 @@ pub(super) struct Request {
     pub(super) arguments: Arc<Map<String, Value>>,
     pub(super) cancel: CancellationToken,
     pub(super) reply: oneshot::Sender<Outcome>,
+    pub(super) trace: Option<TraceContext>,
 }
 
 /// What is on its way: what a cancel has to name.
@@ -129,8 +134,12 @@ async fn overdue(shared: &Shared, flight: &Flight) -> Outcome {
 }
 
 async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcome {
+    let Ok(_room) = shared.room.acquire().await else {
+        return Outcome::NotSent { reason: "The client has ended.".to_owned() };
+    };
     let mut above = 0;
     let mut again = true;
+    let mut pauses = 0;
     let mut round = Round::default();
     loop {
         let conn = match connection(shared, above).await {
@@ -158,6 +167,11 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
             }
             Err(fault) => fault,
         };
+        if let Some(wait) = spared(&fault, pauses) {
+            pauses += 1;
+            pause(shared, request.call, &fault, wait).await;
+            continue;
+        }
         match (&fault, conn.dialect.era) {
             (Fault::SessionLost { .. }, _) if again => {
                 shared.peer.up(Upcall::SessionLost(conn.generation)).await;
@@ -186,6 +200,12 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
                 withdraw(shared, flight, "timed out").await;
                 return fault.outcome();
             }
+            // The connection it was to go over is gone: the server's state has to say so.
+            (Fault::NotSent { stage, reason, retry: true }, _) => {
+                let told = Upcall::Unreachable(conn.generation, *stage, reason.clone());
+                shared.peer.up(told).await;
+                return of_round(&round, fault);
+            }
             // I8: 2025-11-25 alone.
             (Fault::Rpc { error, .. }, Era::Legacy) if round.number < ROUNDS => {
                 let pages = question::pages_required(error, shared.peer.desk.answering);
@@ -200,6 +220,31 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
         }
         again = false;
     }
+}
+
+/// H13, §2.4: how long to wait before a call is sent again that the server surely did not process and
+/// may process later: 429, and 503 that names a time. One that asks for too long is not waited for.
+fn spared(fault: &Fault, pauses: u32) -> Option<Duration> {
+    let Fault::Status { status, after, .. } = fault else { return None };
+    let later = *status == 429 || (*status == 503 && after.is_some());
+    let too_long = after.is_some_and(|wait| wait > PATIENCE);
+    (later && !too_long && pauses < PAUSES)
+        .then(|| retry::backoff(pauses + 1, *after, fastrand::f64()))
+}
+
+/// Waits before the call is sent again, visibly.
+async fn pause(shared: &Shared, call: CallId, fault: &Fault, wait: Duration) {
+    let status = match fault {
+        Fault::Status { status, .. } => *status,
+        _ => 0,
+    };
+    let note = format!(
+        "The server is too busy for the call (HTTP {status}); it is sent again in {:.0} s.",
+        wait.as_secs_f64().ceil()
+    );
+    let progress = Progress { note, ..Progress::default() };
+    shared.peer.tell(ServerEventKind::Progress { call, progress }).await;
+    sleep(wait).await;
 }
 
 /// The outcome that a result leads to, at once or by way of a task.
@@ -311,6 +356,9 @@ async fn attempt(
             params.insert("requestState".to_owned(), json!(state));
         }
     }
+    if let Some(trace) = &request.trace {
+        params.insert("_meta".to_owned(), traced(trace));
+    }
     let ask = Ask {
         id,
         method: "tools/call",
@@ -326,4 +374,14 @@ async fn attempt(
         flight.landed();
     }
     answer.map(|answered| answered.result)
+}
+
+/// P3: the caller's span, in `_meta`.
+fn traced(trace: &TraceContext) -> Value {
+    let mut meta = Map::new();
+    meta.insert("traceparent".to_owned(), json!(trace.parent));
+    if !trace.state.is_empty() {
+        meta.insert("tracestate".to_owned(), json!(trace.state));
+    }
+    Value::Object(meta)
 }

@@ -1,5 +1,6 @@
 //! Coming to an agreement and listing the tools, within `discoveryTimeout` altogether.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Stage};
 use crate::jsonrpc::{self, code};
+use crate::mcp::cache::freshness;
 use crate::mcp::era::Refusal;
 use crate::mcp::exchange::{Answered, Ask, Dialect, Upcall};
 use crate::mcp::fault::Fault;
@@ -33,12 +35,20 @@ pub(super) struct List {
     pub(super) cut: Option<String>,
     /// What it does that the protocol does not allow, and where.
     pub(super) breaches: Vec<(&'static str, String)>,
+    /// How long it is fresh (C1): as long as the page that is stale first.
+    pub(super) fresh: Duration,
 }
 
 impl List {
     /// The list of a server without tools.
     fn empty() -> Self {
-        Self { tools: Vec::new(), dropped: Vec::new(), cut: None, breaches: Vec::new() }
+        Self {
+            tools: Vec::new(),
+            dropped: Vec::new(),
+            cut: None,
+            breaches: Vec::new(),
+            fresh: Duration::MAX,
+        }
     }
 }
 
@@ -104,7 +114,7 @@ async fn discover(
 ) -> Result<Box<Found>, Failed> {
     let begun = Instant::now();
     let mut head = None;
-    let (agreed, dialect) = negotiate(shared, way, remembered, &mut head).await?;
+    let (agreed, dialect) = negotiate(shared, way, remembered, generation, &mut head).await?;
     let mut stages = vec![(Stage::Http, head.unwrap_or_default())];
     stages.push((Stage::Negotiate, begun.elapsed()));
     way.at(Stage::List);
@@ -122,6 +132,8 @@ async fn discover(
         listening: CancellationToken::new(),
         over: CancellationToken::new(),
         calls: TaskTracker::new(),
+        told: AtomicBool::new(false),
+        silent_on_tasks: AtomicBool::new(false),
     };
     Ok(Box::new(Found { conn, list, stages }))
 }
@@ -131,6 +143,7 @@ async fn negotiate(
     shared: &Shared,
     way: &Way,
     remembered: Option<Era>,
+    generation: u64,
     head: &mut Option<Duration>,
 ) -> Result<(Agreed, Dialect), Failed> {
     let mut lifecycle = Lifecycle::new(shared.protocol, remembered);
@@ -146,7 +159,7 @@ async fn negotiate(
             Step::Initialized(agreed) => {
                 let given = session.take();
                 let odd = given.is_some();
-                let dialect = dialect_of(agreed, given);
+                let dialect = dialect_of(agreed, given, generation);
                 if odd && dialect.session.is_none() {
                     let breach = "gives an MCP session id with characters that none may have";
                     shared.peer.remark(breach, "").await;
@@ -159,7 +172,8 @@ async fn negotiate(
                 continue;
             }
             Step::Agreed(agreed) => {
-                return Ok((Agreed::clone(agreed), dialect_of(agreed, session)));
+                let dialect = dialect_of(agreed, session, generation);
+                return Ok((Agreed::clone(agreed), dialect));
             }
             Step::Refused(refusal) => return Err(Failed::Refused(refusal.clone(), None)),
         };
@@ -186,9 +200,13 @@ async fn negotiate(
     }
 }
 
-fn dialect_of(agreed: &Agreed, session: Option<reqwest::header::HeaderValue>) -> Dialect {
-    let mut dialect =
-        Dialect { era: agreed.era, version: Some(agreed.version.clone()), session: None };
+fn dialect_of(
+    agreed: &Agreed,
+    session: Option<reqwest::header::HeaderValue>,
+    link: u64,
+) -> Dialect {
+    let version = Some(agreed.version.clone());
+    let mut dialect = Dialect { era: agreed.era, version, session: None, link };
     if agreed.era == Era::Legacy {
         // G4: visible characters only; it is a secret.
         dialect.session = session.filter(|id| {
@@ -241,6 +259,10 @@ pub(super) async fn list_again(shared: Arc<Shared>, conn: Arc<Conn>) -> ListOutc
         Err(Fault::Auth { status: 401, reason }) => {
             shared.peer.up(Upcall::Unauthorized(conn.generation, reason.clone())).await;
         }
+        Err(Fault::NotSent { stage, reason, retry: true }) => {
+            let told = Upcall::Unreachable(conn.generation, *stage, reason.clone());
+            shared.peer.up(told).await;
+        }
         _ => {}
     }
     listed
@@ -280,11 +302,14 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
     let mut list = ToolList::default();
     let mut pages = Pages::default();
     let mut cursor: Option<String> = None;
+    let mut fresh = Duration::MAX;
     let cut = loop {
         let further = cursor.is_some();
         let params = cursor.map_or_else(|| json!({}), |cursor| json!({ "cursor": cursor }));
         let answer = safely(shared, dialect, "tools/list", params).await;
-        let result = answer.map_err(|fault| (fault, further))?.result;
+        let answer = answer.and_then(|answered| complete(answered.result, dialect.era));
+        let result = answer.map_err(|fault| (fault, further))?;
+        fresh = fresh.min(freshness(&result));
         let next = result.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
         let taken = list.take_page(result, dialect.era);
         let count = taken.map_err(|what| {
@@ -305,5 +330,15 @@ async fn walk(shared: &Shared, dialect: &Dialect) -> Result<List, (Fault, bool)>
         }
     };
     let ToolList { tools, dropped, breaches, .. } = list;
-    Ok(List { tools, dropped, cut, breaches })
+    Ok(List { tools, dropped, cut, breaches, fresh })
+}
+
+/// P6: a list is complete or no answer at all.
+pub(super) fn complete(result: Value, era: Era) -> Result<Value, Fault> {
+    match model::other_type(&result, era) {
+        None => Ok(result),
+        Some(kind) => Err(Fault::Odd {
+            reason: format!("The server answered with a result of an unknown type ({kind})."),
+        }),
+    }
 }

@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
 use super::call::{ROUNDS, connection, is_gone};
+use super::connect::complete;
 use super::questions;
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Found, Inquiry, InquiryFault, InquiryFaultKind};
@@ -80,12 +81,16 @@ async fn attempts(shared: &Shared, inquiry: &Inquiry) -> Result<Found, InquiryFa
         if let Some(found) = shared.peer.cache().fresh(inquiry, Instant::now().into_std()) {
             return Ok(found);
         }
+        let _of_session = conn.calls.token();
         let met = match ask(shared, &conn, inquiry).await {
             Ok(Answered { found, fresh, weight }) => {
                 let modern = conn.dialect.era == Era::Modern;
                 if modern && weight <= cache::WEIGHT {
                     let now = Instant::now().into_std();
                     shared.peer.cache().keep(inquiry, &found, fresh, now);
+                }
+                if let Inquiry::Read { uri } = inquiry {
+                    shared.watch(&conn, uri).await;
                 }
                 return Ok(found);
             }
@@ -96,6 +101,11 @@ async fn attempts(shared: &Shared, inquiry: &Inquiry) -> Result<Found, InquiryFa
             (met, Era::Modern) if is_gone(met) => Upcall::Gone(conn.generation),
             (Fault::Auth { status: 401, reason }, _) => {
                 shared.peer.up(Upcall::Unauthorized(conn.generation, reason.clone())).await;
+                return Err(explained(inquiry, &met));
+            }
+            (Fault::NotSent { stage, reason, retry: true }, _) => {
+                let told = Upcall::Unreachable(conn.generation, *stage, reason.clone());
+                shared.peer.up(told).await;
                 return Err(explained(inquiry, &met));
             }
             _ => return Err(explained(inquiry, &met)),
@@ -333,19 +343,5 @@ async fn one(
             return Err(met);
         }
         sleep(retry::backoff(attempt, hint, fastrand::f64())).await;
-    }
-}
-
-/// P6: input can be asked for by some requests only, and no task can stand for these.
-fn complete(result: Value, era: Era) -> Result<Value, Fault> {
-    let kind = match (era, result.get("resultType")) {
-        (Era::Legacy, _) | (_, None) => return Ok(result),
-        (_, Some(kind)) => kind,
-    };
-    match kind.as_str() {
-        Some("complete") => Ok(result),
-        _ => Err(Fault::Odd {
-            reason: format!("The server answered with a result of an unknown type ({kind})."),
-        }),
     }
 }

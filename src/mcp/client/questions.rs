@@ -25,7 +25,7 @@ pub(super) async fn answer(shared: Arc<Shared>, question: Question) {
     };
     let reply = match desk.ask(asked, call, stop).await {
         Ok(reply) => {
-            desk.dismiss(&id);
+            desk.dismiss(dialect.link, &id);
             reply
         }
         Err(Stop::CallOver | Stop::ConnectionOver) => ElicitationReply::Cancel,

@@ -1,19 +1,25 @@
 //! What the actor's jobs share: the peer, the link as it stands, the limits.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Map, Value};
-use tokio::sync::{mpsc, watch};
+use serde_json::{Map, Value, json};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Protocol;
-use crate::domain::{Era, ServerConnection, ToolName};
-use crate::mcp::exchange::{Ask, Dialect, Peer, Upcall};
+use crate::domain::{Answering, Era, ServerConnection, ToolName};
+use crate::mcp::exchange::{Ask, Dialect, Peer, Topic, Upcall};
 use crate::mcp::headers::ParamHeader;
 use crate::mcp::model::tool::Listed;
 use crate::mcp::{Limits, ServerEvent, ServerSpec};
+
+/// Calls of one server that are on their way at a time; more wait in line (F9).
+const CALLS: usize = 64;
+/// Resources that are watched at a time; the one read longest ago goes first.
+const WATCHED: usize = 64;
 
 /// A connection that was agreed on; it lives until another takes its place.
 #[derive(Debug)]
@@ -31,22 +37,51 @@ pub(super) struct Conn {
     pub(super) listening: CancellationToken,
     /// Cancelled when the connection is over.
     pub(super) over: CancellationToken,
-    /// The calls that are on their way in its MCP session.
+    /// The calls and inquiries that are on their way in its MCP session.
     pub(super) calls: TaskTracker,
+    /// Whether a subscription covers its tools: a change would be told.
+    pub(super) told: AtomicBool,
+    /// Whether it has shown that it tells no news of tasks (Y7).
+    pub(super) silent_on_tasks: AtomicBool,
 }
 
 impl Conn {
     /// Whether the server may have something to say outside its answers: a legacy one always
     /// (T6), a modern one where it tells of changes (U1).
     pub(super) fn may_be_listened_to(&self) -> bool {
-        self.dialect.era == Era::Legacy || self.announces_changes()
+        self.dialect.era == Era::Legacy || TOLD.iter().any(|(of, what, _)| self.declares(of, what))
     }
 
-    /// Whether it declared that it tells of changes to its tools.
-    pub(super) fn announces_changes(&self) -> bool {
-        let tools = self.capabilities.get("tools");
-        let changes = tools.and_then(|tools| tools.get("listChanged")).and_then(Value::as_bool);
-        changes == Some(true)
+    fn declares(&self, of: &str, what: &str) -> bool {
+        let declared = self.capabilities.get(of).and_then(|part| part.get(what));
+        declared.and_then(Value::as_bool) == Some(true)
+    }
+
+    /// Whether it declared that it tells of such changes.
+    pub(super) fn tells_of(&self, topic: &Topic) -> bool {
+        match topic {
+            Topic::Tools => self.declares("tools", "listChanged"),
+            Topic::Prompts => self.declares("prompts", "listChanged"),
+            Topic::Resources => self.declares("resources", "listChanged"),
+            Topic::Contents(_) => self.takes_watchers(),
+        }
+    }
+
+    /// Whether it tells of changes to single resources, where it is asked to.
+    pub(super) fn takes_watchers(&self) -> bool {
+        self.declares("resources", "subscribe")
+    }
+
+    /// U1: what a subscription asks for: all that is declared, and these resources.
+    pub(super) fn wanted(&self, watched: &[String]) -> Map<String, Value> {
+        let declared = TOLD.iter().filter(|(of, what, _)| self.declares(of, what));
+        declared
+            .filter_map(|(_, _, key)| match *key {
+                RESOURCES if watched.is_empty() => None,
+                RESOURCES => Some((RESOURCES.to_owned(), json!(watched))),
+                key => Some((key.to_owned(), json!(true))),
+            })
+            .collect()
     }
 
     /// The connection as the catalog shows it.
@@ -61,6 +96,16 @@ impl Conn {
         }
     }
 }
+
+/// Single resources in a subscription.
+const RESOURCES: &str = "resourceSubscriptions";
+/// What a server may declare to tell of, and what that is called in a subscription (U1).
+const TOLD: [(&str, &str, &str); 4] = [
+    ("tools", "listChanged", "toolsListChanged"),
+    ("prompts", "listChanged", "promptsListChanged"),
+    ("resources", "listChanged", "resourcesListChanged"),
+    ("resources", "subscribe", RESOURCES),
+];
 
 /// Whether there is a connection.
 #[derive(Debug, Clone)]
@@ -91,6 +136,10 @@ pub(super) struct Shared {
     pub(super) link: watch::Receiver<Link>,
     /// Cancelled when the client ends.
     pub(super) closing: CancellationToken,
+    /// Room for calls on their way.
+    pub(super) room: Semaphore,
+    /// Resources whose changes somebody may want to know of, the latest last.
+    pub(super) watched: watch::Sender<Vec<String>>,
     headers: Mutex<Arc<HashMap<ToolName, Vec<ParamHeader>>>>,
     outputs: Mutex<HashMap<ToolName, Arc<Value>>>,
 }
@@ -108,6 +157,8 @@ impl Shared {
             protocol: spec.protocol,
             link,
             closing: CancellationToken::new(),
+            room: Semaphore::new(CALLS),
+            watched: watch::Sender::default(),
             headers: Mutex::default(),
             outputs: Mutex::default(),
         }
@@ -126,6 +177,41 @@ impl Shared {
         if let Err(fault) = self.peer.ask(dialect, ask).await {
             tracing::debug!(server = %self.peer.server, method, %fault, "refused");
         }
+    }
+
+    /// O4, U5: a resource that was read is watched from now on, where the server takes watchers and
+    /// somebody is there to see that it changes: a command that reads and ends has no use for it.
+    pub(super) async fn watch(&self, conn: &Conn, uri: &str) {
+        if self.peer.desk.answering == Answering::Nobody || !conn.takes_watchers() {
+            return;
+        }
+        let mut dropped = None;
+        let new = self.watched.send_if_modified(|all| {
+            let new = all.iter().all(|known| known != uri);
+            if new {
+                dropped = (all.len() >= WATCHED).then(|| all.remove(0));
+                all.push(uri.to_owned());
+            }
+            new
+        });
+        if new && conn.dialect.era == Era::Legacy {
+            if let Some(dropped) = dropped {
+                self.tell_watch(conn, "resources/unsubscribe", &dropped).await;
+            }
+            self.tell_watch(conn, "resources/subscribe", uri).await;
+        }
+    }
+
+    async fn tell_watch(&self, conn: &Conn, method: &'static str, uri: &str) {
+        let ask = self.about_resource(method, uri);
+        self.peer.up(Upcall::Ask(Box::new(ask), conn.dialect.clone())).await;
+    }
+
+    /// A request of a legacy server's watchers.
+    pub(super) fn about_resource(&self, method: &'static str, uri: &str) -> Ask {
+        let mut params = Map::new();
+        params.insert("uri".to_owned(), json!(uri));
+        Ask { silence: self.limits.discovery, ..Ask::new(self.peer.next_id(), method, params) }
     }
 
     /// Remembers which arguments of which tools travel in headers (X6), and what the tools say of

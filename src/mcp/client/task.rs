@@ -1,11 +1,15 @@
-//! A call that became a task (Y4–Y6): looked at no faster than the server asks for, until it is
-//! over. What it asks for is put to the user, each question once. It is cancelled by a request of
+//! A call that became a task (Y4–Y7): looked at no faster than the server asks for, until it is
+//! over; seldom, while the server tells of it by itself. What it asks for is put to the user, each question once. It is cancelled by a request of
 //! its own, which the server may or may not heed.
 
 use std::collections::HashSet;
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
 
-use serde_json::{Map, Value};
-use tokio::time::sleep;
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
 use super::call::{self, Flight, Flying, ROUNDS};
 use super::questions;
@@ -14,12 +18,15 @@ use crate::domain::{CallId, Outcome, Progress};
 use crate::jsonrpc::code;
 use crate::mcp::ServerEventKind;
 use crate::mcp::era::is_passing;
-use crate::mcp::exchange::{Ask, Upcall};
+use crate::mcp::exchange::{Ask, Cursor, Hearing, Upcall, is_stream, listen};
 use crate::mcp::fault::{Fault, may_have_run};
+use crate::mcp::live::News;
 use crate::mcp::model::task::{Status, Task};
 use crate::mcp::model::{question, result};
 use crate::mcp::retry;
 
+/// Wait between two looks while the server tells of the task by itself (Y7): news may be lost.
+const TOLD: Duration = Duration::from_secs(30);
 /// Requests in a row that bring nothing before the task is given up.
 const IN_VAIN: u32 = 5;
 
@@ -38,6 +45,12 @@ struct Following<'a> {
     conn: &'a Conn,
     call: CallId,
     task: Task,
+    /// What the server tells of it by itself.
+    news: News,
+    /// Whether it does.
+    told: watch::Receiver<bool>,
+    /// Whether a look was taken since it does: what came before it is not told.
+    looked: bool,
     /// What was last said of it.
     said: String,
     /// Keys of questions that were answered: each is answered once (Y6).
@@ -56,20 +69,69 @@ pub(super) async fn follow(
     let Some(task) = Task::created(created) else {
         return result::unusable("with a task that has no id");
     };
-    let (said, answered) = (String::new(), HashSet::new());
-    let mut following = Following { shared, conn, call, task, said, answered, rounds: 0 };
-    loop {
-        let task = following.task.clone();
-        flight.set(Flying::Task(Box::new(task), conn.dialect.clone()));
-        match following.step().await {
-            Ok(()) => {}
-            Err(Given::Outcome(outcome)) => {
-                flight.landed();
-                return outcome;
-            }
-            Err(Given::Up(why)) => {
-                call::withdraw(shared, flight, "").await;
-                return result::unfinished(&why);
+    let (_followed, news) = shared.peer.pushed.follow(&task.id);
+    let (tells, told) = watch::channel(false);
+    let telling = tell(shared, conn, task.id.clone(), tells);
+    let following = Following {
+        shared,
+        conn,
+        call,
+        task,
+        news,
+        told,
+        looked: false,
+        said: String::new(),
+        answered: HashSet::new(),
+        rounds: 0,
+    };
+    let mut following = pin!(following.followed(flight));
+    tokio::select! {
+        biased;
+        outcome = &mut following => return outcome,
+        () = telling => {}
+    }
+    following.await
+}
+
+/// Y7: has the server tell of the task, for as long as it does. One that refuses is not asked again
+/// on this connection.
+async fn tell(shared: &Shared, conn: &Conn, task: String, tells: watch::Sender<bool>) {
+    if conn.silent_on_tasks.load(Ordering::Relaxed) {
+        return;
+    }
+    let mut wanted = Map::new();
+    wanted.insert("taskIds".to_owned(), json!([task]));
+    let id = shared.peer.next_id();
+    let opened = shared.peer.subscribe(&conn.dialect, id, &wanted).await;
+    match opened {
+        Ok(response) if is_stream(&response) => {
+            tells.send_replace(true);
+            let mut hearing = Hearing::to_changes(id, conn.dialect.clone(), wanted);
+            listen(&shared.peer, &mut hearing, response, &mut Cursor::default()).await;
+            tells.send_replace(false);
+        }
+        Ok(response) if response.status() < 500 => {
+            conn.silent_on_tasks.store(true, Ordering::Relaxed);
+        }
+        Ok(_) | Err(_) => {}
+    }
+}
+
+impl Following<'_> {
+    async fn followed(mut self, flight: &Flight) -> Outcome {
+        loop {
+            let task = Box::new(self.task.clone());
+            flight.set(Flying::Task(task, self.conn.dialect.clone()));
+            match self.step().await {
+                Ok(()) => {}
+                Err(Given::Outcome(outcome)) => {
+                    flight.landed();
+                    return outcome;
+                }
+                Err(Given::Up(why)) => {
+                    call::withdraw(self.shared, flight, "").await;
+                    return result::unfinished(&why);
+                }
             }
         }
     }
@@ -93,10 +155,13 @@ impl Following<'_> {
     /// Waits, looks, and answers what is asked.
     async fn step(&mut self) -> Result<(), Given> {
         self.say().await;
-        sleep(self.task.interval).await;
-        let seen = self.request(about(self.shared, &self.task, "tasks/get")).await?;
-        let mut seen = Task::looked_at(seen)
-            .map_err(|what| Given::lost(&format!("The server answered, but {what}")))?;
+        let mut seen = if let Some(told) = self.news().await {
+            told
+        } else {
+            let seen = self.request(about(self.shared, &self.task, "tasks/get")).await?;
+            Task::looked_at(seen)
+                .map_err(|what| Given::lost(&format!("The server answered, but {what}")))?
+        };
         if seen.id != self.task.id {
             return Err(Given::lost("The server answered, but about another task"));
         }
@@ -109,6 +174,26 @@ impl Following<'_> {
                 self.task.status = working;
                 Ok(())
             }
+        }
+    }
+
+    /// What the server tells of the task by itself; `None` when it is time for a look.
+    async fn news(&mut self) -> Option<Task> {
+        let least = self.task.interval;
+        if let Ok(told) = timeout(least, told(&mut self.news)).await {
+            return Some(told);
+        }
+        // Y5 says how soon a look may be taken, not how soon it has to be.
+        let tells = *self.told.borrow();
+        if !tells || !std::mem::replace(&mut self.looked, tells) {
+            return None;
+        }
+        tokio::select! {
+            biased;
+            told = told(&mut self.news) => Some(told),
+            () = sleep(TOLD.saturating_sub(least)) => None,
+            // Ended, or the one who could say so is gone.
+            _ = self.told.wait_for(|tells| !tells) => None,
         }
     }
 
@@ -184,6 +269,21 @@ impl Following<'_> {
             }
             let wait = retry::backoff(in_vain, hint, fastrand::f64());
             sleep(wait.max(self.task.interval)).await;
+        }
+    }
+}
+
+/// The next news that make sense.
+async fn told(news: &mut News) -> Task {
+    loop {
+        if news.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        let told = news.borrow_and_update().clone();
+        match told.map(Task::looked_at) {
+            Some(Ok(task)) => return task,
+            Some(Err(what)) => tracing::debug!(what, "news of a task that make no sense"),
+            None => {}
         }
     }
 }

@@ -53,10 +53,10 @@ pub(in crate::mcp) enum Admission {
 
 impl Desk {
     /// Takes in a request. Where the stream it came on says nothing about a call, it belongs to the
-    /// only one that is on its way.
-    pub(in crate::mcp) fn admit(&self, id: &Id, call: Option<CallId>) -> Admission {
+    /// only one that is on its way. Ids count within the connection (`link`) they came on.
+    pub(in crate::mcp) fn admit(&self, link: u64, id: &Id, call: Option<CallId>) -> Admission {
         let mut table = self.table();
-        let key = id.as_value().to_string();
+        let key = (link, id.as_value().to_string());
         if table.incoming.contains_key(&key) {
             return Admission::Repeated;
         }
@@ -71,22 +71,24 @@ impl Desk {
     }
 
     /// The request has been answered.
-    pub(in crate::mcp) fn dismiss(&self, id: &Id) {
-        self.table().incoming.remove(&id.as_value().to_string());
+    pub(in crate::mcp) fn dismiss(&self, link: u64, id: &Id) {
+        self.table().incoming.remove(&(link, id.as_value().to_string()));
     }
 
     /// G9: the server does not want an answer any more. An unknown id is passed over.
-    pub(in crate::mcp) fn withdraw(&self, id: &serde_json::Value) {
-        let found = self.table().incoming.remove(&id.to_string());
+    pub(in crate::mcp) fn withdraw(&self, link: u64, id: &serde_json::Value) {
+        let found = self.table().incoming.remove(&(link, id.to_string()));
         if let Some(incoming) = found {
             incoming.end(Stop::Withdrawn);
         }
     }
 
-    /// The connection is over, and with it all requests that came on it.
-    pub(in crate::mcp) fn withdraw_all(&self) {
-        let all = std::mem::take(&mut self.table().incoming);
-        for incoming in all.into_values() {
+    /// A connection is over, and with it all requests that came on it.
+    pub(in crate::mcp) fn withdraw_all(&self, link: u64) {
+        let mut table = self.table();
+        let all: Vec<_> = table.incoming.extract_if(|(on, _), _| *on == link).collect();
+        drop(table);
+        for (_, incoming) in all {
             incoming.end(Stop::ConnectionOver);
         }
     }

@@ -170,13 +170,15 @@ async fn request_is_admitted_once_and_again_after_its_answer() {
         other => panic!("{other:?}"),
     };
     let _calling = desk.calling(CallId(7));
-    let Admission::Welcome(call, mut stopped) = desk.admit(&id(json!(1)), None) else { panic!() };
+    let Admission::Welcome(call, mut stopped) = desk.admit(1, &id(json!(1)), None) else {
+        panic!()
+    };
     assert_eq!(call, Some(CallId(7)));
-    assert!(matches!(desk.admit(&id(json!(1)), None), Admission::Repeated));
-    assert!(matches!(desk.admit(&id(json!("1")), None), Admission::Welcome(..)));
-    desk.withdraw(&json!(1));
+    assert!(matches!(desk.admit(1, &id(json!(1)), None), Admission::Repeated));
+    assert!(matches!(desk.admit(1, &id(json!("1")), None), Admission::Welcome(..)));
+    desk.withdraw(1, &json!(1));
     assert_eq!(stopped.try_recv(), Ok(Stop::Withdrawn));
-    let Admission::Welcome(_, mut stopped) = desk.admit(&id(json!(1)), None) else { panic!() };
+    let Admission::Welcome(_, mut stopped) = desk.admit(1, &id(json!(1)), None) else { panic!() };
     desk.cancel_for(CallId(7));
     assert_eq!(stopped.try_recv(), Ok(Stop::CallOver));
 }

@@ -53,8 +53,9 @@ async fn json(
     let seen = response.seen();
     let patience = (peer, hearing.call, silence);
     let text = body(&mut response, JSON_LIMIT, Some(patience)).await?;
-    let messages = jsonrpc::decode(&text)
-        .map_err(|fault| Fault::Odd { reason: format!("{seen}: {fault}.") })?;
+    let jsonrpc::Read { messages, versioned } =
+        jsonrpc::read(&text).map_err(|fault| Fault::Odd { reason: format!("{seen}: {fault}.") })?;
+    hearing.of_version(peer, versioned).await;
     let alone = messages.len() == 1;
     for message in messages {
         // H15: the only error of the only answer is ours, whatever its id.
@@ -100,7 +101,10 @@ async fn body(
 }
 
 /// What a status that is no success means. A JSON-RPC error in the body wins (H15).
-pub(super) async fn refused<T>(dialect: &Dialect, mut response: Response) -> Result<T, Fault> {
+pub(in crate::mcp) async fn refused<T>(
+    dialect: &Dialect,
+    mut response: Response,
+) -> Result<T, Fault> {
     let status = response.status();
     if matches!(status, 401 | 403) {
         return Err(auth(response).await);
@@ -125,7 +129,19 @@ pub(super) async fn refused<T>(dialect: &Dialect, mut response: Response) -> Res
         return Err(Fault::SessionLost { reason });
     }
     Err(match error {
+        // What counts is that it was not processed and may be sent again (§2.4); no error of the
+        // protocol's own comes with this status.
+        Some(error)
+            if status == 429 && !error.is_modern() && error.code != code::METHOD_NOT_FOUND =>
+        {
+            Fault::Status { status, reason: format!("{reason}: {error}."), after }
+        }
         Some(error) => Fault::Rpc { status, error },
+        None if status == 413 => Fault::Status {
+            status,
+            reason: format!("{reason}. The request is larger than the server takes."),
+            after,
+        },
         None => Fault::Status { status, reason: format!("{reason}."), after },
     })
 }
@@ -187,7 +203,7 @@ mod tests {
 
     fn with_session() -> Dialect {
         let session = Some(HeaderValue::from_static("s-1"));
-        Dialect { era: Era::Legacy, version: None, session }
+        Dialect { era: Era::Legacy, version: None, session, link: 1 }
     }
 
     fn error(code: i64, message: &str) -> ErrorObject {

@@ -1,9 +1,9 @@
 //! What comes beside the answer: progress, log messages, change notices, requests of the server.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::{Dialect, Peer, Question, Upcall};
-use crate::domain::{Answering, CallId, ElicitationReply, Era, Progress};
+use super::{Dialect, Peer, Question, Topic, Upcall};
+use crate::domain::{Answering, CallId, ElicitationReply, Era};
 use crate::jsonrpc::{self, ErrorObject, Id, Message, code};
 use crate::mcp::ServerEventKind;
 use crate::mcp::cache::Stale;
@@ -13,6 +13,11 @@ use crate::mcp::model::{cut, question};
 /// Longest log line or progress message that is passed on, in bytes.
 const NOTE_LIMIT: usize = 2000;
 
+/// Where a message of a subscription says whose it is.
+const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+/// What a subscription to changes of the tools is called.
+const TOOLS: &str = "toolsListChanged";
+
 /// Who listens: one request of ours with its call, or the standing stream.
 #[derive(Debug)]
 pub(in crate::mcp) struct Hearing {
@@ -20,7 +25,9 @@ pub(in crate::mcp) struct Hearing {
     pub(super) id: u64,
     pub(super) call: Option<CallId>,
     pub(super) dialect: Dialect,
-    progress: Progress,
+    /// What a subscription was opened with; it begins with an acknowledgement (U2).
+    wanted: Option<Map<String, Value>>,
+    acknowledged: bool,
 }
 
 /// The answer to the awaited request.
@@ -28,7 +35,23 @@ pub(super) type Body = Result<Value, ErrorObject>;
 
 impl Hearing {
     pub(in crate::mcp) fn new(id: u64, call: Option<CallId>, dialect: Dialect) -> Self {
-        Self { id, call, dialect, progress: Progress::default() }
+        Self { id, call, dialect, wanted: None, acknowledged: false }
+    }
+
+    /// Listens to a subscription that was opened with this request for these changes.
+    pub(in crate::mcp) fn to_changes(
+        id: u64,
+        dialect: Dialect,
+        wanted: Map<String, Value>,
+    ) -> Self {
+        Self { wanted: Some(wanted), ..Self::new(id, None, dialect) }
+    }
+
+    /// J1. Before there is an agreement, an odd answer is no breach: it may be no MCP server at all.
+    pub(super) async fn of_version(&self, peer: &Peer, versioned: bool) {
+        if !versioned && self.dialect.link > 0 {
+            peer.remark("sends messages without “jsonrpc”: “2.0”", "").await;
+        }
     }
 
     /// Takes one message; `Some` is the awaited answer, or why there will be none.
@@ -45,7 +68,13 @@ impl Hearing {
             Message::Invalid { reason, .. } => {
                 peer.remark("sends messages that are none", &reason).await;
             }
-            Message::Notification { method, params } => self.notice(peer, &method, &params).await,
+            Message::Notification { method, params } => {
+                if self.ends_subscription(&method, &params) {
+                    return Some(Err("the server ended the subscription".to_owned()));
+                }
+                self.subscribed(peer, &method, &params).await;
+                self.notice(peer, &method, params).await;
+            }
             Message::Request { id, method, params } => {
                 self.request(peer, id, &method, &params).await;
             }
@@ -69,18 +98,63 @@ impl Hearing {
         None
     }
 
-    async fn notice(&mut self, peer: &Peer, method: &str, params: &Value) {
+    /// U4: a server may also end a subscription by a notice that names its request.
+    fn ends_subscription(&self, method: &str, params: &Value) -> bool {
+        self.wanted.is_some()
+            && method == "notifications/cancelled"
+            && params.get("requestId").is_some_and(|id| jsonrpc::answers(id, self.id))
+    }
+
+    /// U2, U3: what a subscription says first, and whose its messages are. The stream itself tells
+    /// that; what else is said of it is only checked.
+    async fn subscribed(&mut self, peer: &Peer, method: &str, params: &Value) {
+        let Some(wanted) = &self.wanted else { return };
+        let of = params.get("_meta").and_then(|meta| meta.get(SUBSCRIPTION));
+        if of.is_some_and(|id| !jsonrpc::answers(id, self.id)) {
+            peer.remark("names another subscription than the one it speaks on", method).await;
+        }
+        if method == "notifications/subscriptions/acknowledged" {
+            self.acknowledged = true;
+            let accepted = params.get("notifications").and_then(Value::as_object);
+            let missing: Vec<&str> = wanted
+                .keys()
+                .filter(|key| accepted.is_some_and(|all| !all.get(*key).is_some_and(is_granted)))
+                .map(String::as_str)
+                .collect();
+            if !missing.is_empty() {
+                tracing::debug!(server = %peer.server, ?missing, "not told of");
+            }
+            let tools = wanted.contains_key(TOOLS) && !missing.contains(&TOOLS);
+            peer.up(Upcall::Subscribed(self.dialect.link, tools)).await;
+        } else if !self.acknowledged {
+            peer.remark("sends news on a subscription before it acknowledges it", method).await;
+        }
+    }
+
+    async fn notice(&mut self, peer: &Peer, method: &str, params: Value) {
         match method {
-            "notifications/progress" => self.progressed(peer, params).await,
-            "notifications/message" => self.logged(peer, params).await,
-            "notifications/tools/list_changed" => peer.up(Upcall::ToolsAnnounced).await,
-            // C4
-            "notifications/prompts/list_changed" => peer.cache().forget(Stale::Prompts),
-            "notifications/resources/list_changed" => peer.cache().forget(Stale::Resources),
-            "notifications/resources/updated" => peer.cache().forget(Stale::Contents),
+            "notifications/progress" => progressed(peer, &params).await,
+            "notifications/message" => self.logged(peer, &params).await,
+            "notifications/tools/list_changed" => peer.up(Upcall::Announced(Topic::Tools)).await,
+            // C4: stale at once, whatever else is done about it.
+            "notifications/prompts/list_changed" => {
+                peer.cache().forget(Stale::Prompts);
+                peer.up(Upcall::Announced(Topic::Prompts)).await;
+            }
+            "notifications/resources/list_changed" => {
+                peer.cache().forget(Stale::Resources);
+                peer.up(Upcall::Announced(Topic::Resources)).await;
+            }
+            "notifications/resources/updated" => {
+                peer.cache().forget(Stale::Contents);
+                let uri = params.get("uri").and_then(Value::as_str).unwrap_or_default();
+                peer.up(Upcall::Announced(Topic::Contents(cut(uri, NOTE_LIMIT).to_owned()))).await;
+            }
+            "notifications/tasks" if self.dialect.era == Era::Modern => peer.pushed.tell(params),
             // G9
             "notifications/cancelled" if self.dialect.era == Era::Legacy => {
-                peer.desk.withdraw(params.get("requestId").unwrap_or(&Value::Null));
+                let id = params.get("requestId").unwrap_or(&Value::Null);
+                peer.desk.withdraw(self.dialect.link, id);
             }
             "notifications/elicitation/complete" if self.dialect.era == Era::Legacy => {
                 let name = params.get("elicitationId").and_then(Value::as_str);
@@ -91,34 +165,13 @@ impl Hearing {
         }
     }
 
-    async fn progressed(&mut self, peer: &Peer, params: &Value) {
-        let ours = params.get("progressToken").is_some_and(|t| jsonrpc::answers(t, self.id));
-        let Some(call) = self.call.filter(|_| ours) else { return };
-        // Values must rise; one that does not is taken for the last.
-        let done = params.get("progress").and_then(Value::as_f64).unwrap_or_default();
-        if done < self.progress.done {
-            peer.remark("reports progress that goes back", "").await;
-        }
-        self.progress.done = done.max(self.progress.done);
-        if let Some(total) = params.get("total").and_then(Value::as_f64) {
-            self.progress.total = Some(total);
-        }
-        if let Some(message) = params.get("message").and_then(Value::as_str) {
-            cut(message, NOTE_LIMIT).clone_into(&mut self.progress.note);
-        }
-        let progress = self.progress.clone();
-        peer.tell(ServerEventKind::Progress { call, progress }).await;
-    }
-
     async fn logged(&mut self, peer: &Peer, params: &Value) {
         let text = match params.get("data") {
             Some(Value::String(text)) => cut(text, NOTE_LIMIT).to_owned(),
             Some(data) => cut(&data.to_string(), NOTE_LIMIT).to_owned(),
             None => return,
         };
-        if let Some(call) = self.call {
-            self.progress.note = text;
-            let progress = self.progress.clone();
+        if let Some((call, progress)) = peer.live.note(self.id, &text) {
             peer.tell(ServerEventKind::Progress { call, progress }).await;
         } else {
             let level = params.get("level").and_then(Value::as_str).unwrap_or("info");
@@ -159,7 +212,7 @@ impl Hearing {
                 let answer = jsonrpc::error(&id, error.code, &error.message);
                 Upcall::Post(answer, self.dialect.clone())
             }
-            Ok(asked) => match peer.desk.admit(&id, self.call) {
+            Ok(asked) => match peer.desk.admit(self.dialect.link, &id, self.call) {
                 Admission::Welcome(call, stopped) => {
                     let dialect = self.dialect.clone();
                     Upcall::Asked(Box::new(Question { id, asked, call, stopped, dialect }))
@@ -173,5 +226,26 @@ impl Hearing {
             },
         };
         peer.up(upcall).await;
+    }
+}
+
+/// Progress of a call, on whichever stream it comes. An unknown token is passed over.
+async fn progressed(peer: &Peer, params: &Value) {
+    let note = params.get("message").and_then(Value::as_str).map(|note| cut(note, NOTE_LIMIT));
+    let Some(reported) = peer.live.report(params, note) else { return };
+    if reported.went_back {
+        peer.remark("reports progress that goes back", "").await;
+    }
+    let (call, progress) = (reported.call, reported.progress);
+    peer.tell(ServerEventKind::Progress { call, progress }).await;
+}
+
+/// Whether what was asked for is granted: not `false`, and not an empty list.
+fn is_granted(value: &Value) -> bool {
+    match value {
+        Value::Bool(granted) => *granted,
+        Value::Array(granted) => !granted.is_empty(),
+        Value::Null => false,
+        _ => true,
     }
 }

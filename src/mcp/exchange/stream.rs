@@ -172,8 +172,11 @@ async fn take(
     if event.event != "message" || event.data.is_empty() {
         return Ok(ControlFlow::Continue(()));
     }
-    let messages = match jsonrpc::decode(event.data.as_bytes()) {
-        Ok(messages) => messages,
+    let messages = match jsonrpc::read(event.data.as_bytes()) {
+        Ok(read) => {
+            hearing.of_version(peer, read.versioned).await;
+            read.messages
+        }
         Err(fault) => {
             // S9: one broken event costs that event.
             peer.remark("sends events that are no JSON", &fault.to_string()).await;

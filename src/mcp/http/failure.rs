@@ -67,6 +67,12 @@ fn stage(error: &HttpError, url: &Url) -> Stage {
     if tcp || url.scheme() != "https" || error.is_timeout() { Stage::Tcp } else { Stage::Tls }
 }
 
+/// The same in one sentence and the next.
+pub(super) fn tls_told(cause: &str) -> String {
+    let (seen, advice) = tls(cause);
+    format!("no secure connection: {seen}. {advice}")
+}
+
 /// What is wrong with a secure connection, and what to do, from the words of the TLS library.
 fn tls(cause: &str) -> (String, &'static str) {
     const PRIVATE: &str = "If it belongs to an authority of your own, name that authority's certificate in mcp.caFile or SSL_CERT_FILE.";
@@ -83,7 +89,7 @@ fn tls(cause: &str) -> (String, &'static str) {
         (
             "CaUsedAsEndEntity",
             "its certificate is signed by itself and made for an authority, not for a server",
-            "Whoever runs the server has to make it one for servers (basicConstraints CA:FALSE); its authority then belongs in mcp.caFile or SSL_CERT_FILE.",
+            "If you trust it, name this very certificate in mcp.caFile; better is one that is made for servers (basicConstraints CA:FALSE).",
         ),
         ("Expired", "its certificate has expired", RENEW),
         ("expired", "its certificate has expired", RENEW),
@@ -133,7 +139,7 @@ mod tests {
             (
                 "invalid peer certificate: Other(OtherError(CaUsedAsEndEntity))",
                 "itself",
-                "CA:FALSE",
+                "mcp.caFile",
             ),
             (
                 "invalid peer certificate: certificate expired: verification time 5",

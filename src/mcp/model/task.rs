@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::other_type;
 use super::result::{self, text};
 use crate::domain::{Era, Outcome};
 use crate::jsonrpc;
@@ -55,6 +56,10 @@ impl Task {
 
     /// Reads the answer to `tasks/get`. `Err` says what is wrong with it.
     pub fn looked_at(mut result: Value) -> Result<Self, String> {
+        // P6; §25: some of the extension's own examples say `task` here.
+        if let Some(kind) = other_type(&result, Era::Modern).filter(|kind| *kind != "task") {
+            return Err(format!("with a result of an unknown type ({kind})"));
+        }
         let word = text(&result, "status").unwrap_or_default();
         let mut part = |key| result.as_object_mut().and_then(|members| members.remove(key));
         let status = match word.as_str() {

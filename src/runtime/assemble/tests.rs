@@ -3,25 +3,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::config::Protocol;
 use crate::domain::Annotations;
 use crate::permission::RuleOrigin;
 
 fn server(name: &str) -> ServerConfig {
-    ServerConfig {
-        name: ServerName::new(name),
-        url: format!("https://{}.example.test/mcp?k=1", name.replace('_', "-")).parse().unwrap(),
-        auth: None,
-        permissions: None,
-        tools: None,
-        exclude_tools: Vec::new(),
-        rules: Vec::new(),
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: Some(7),
-    }
+    let url = format!("https://{}.example.test/mcp?k=1", name.replace('_', "-"));
+    ServerConfig { line: Some(7), ..ServerConfig::new(ServerName::new(name), url.parse().unwrap()) }
 }
 
 fn patterns(names: &[&str]) -> Vec<Pattern> {

@@ -38,7 +38,7 @@ fn denied(by: &DeniedBy) -> String {
         DeniedBy::User { note } if note.is_empty() => "You denied it.".to_owned(),
         DeniedBy::User { note } => format!("You denied it, with a note to the model: {note}"),
         DeniedBy::Rule { rule } => format!("Denied: {rule}"),
-        DeniedBy::Headless { rule } => {
+        DeniedBy::Headless { rule, .. } => {
             format!("Nobody was there to ask. This would allow it: --allow {rule}")
         }
     }

@@ -105,6 +105,7 @@ actions! {
         Previous "previous" ["alt-up"] "select the item before"
         Next "next" ["alt-down"] "select the item after"
         Open "open" ["ctrl-o"] "open or close the selected card"
+        Fork "fork" ["alt-r"] "go on in a copy, from an earlier message"
         Copy "copy" ["ctrl-y"] "copy the selected item, or the last answer"
         Wire "wire" ["f6"] "every exchange with servers and the model"
         Exchange "exchange" ["f7", "alt-x"] "the exchange of the selected call"
@@ -237,6 +238,7 @@ impl Action {
                 | Self::ScrollTop
                 | Self::ScrollBottom
                 | Self::Open
+                | Self::Fork
                 | Self::Copy
                 | Self::Wire
                 | Self::Exchange

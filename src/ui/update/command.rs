@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::global;
+use super::{global, sessions};
 use crate::bridge::{Op, Target};
 use crate::config::ThemeName;
 use crate::domain::{Catalog, ServerName, ToolId};
@@ -32,6 +32,8 @@ pub struct Command {
 enum What {
     Help,
     New,
+    Resume,
+    Fork,
     Tools,
     Warnings,
     Context,
@@ -63,6 +65,8 @@ macro_rules! command {
 pub const COMMANDS: &[Command] = &[
     command!("help", ["?"], "", Help, "keys and commands"),
     command!("new", ["clear"], "", New, "new conversation; the old one stays on disk"),
+    command!("resume", ["sessions"], "[id]", Resume, "go on with an earlier conversation"),
+    command!("fork", ["branch"], "[number]", Fork, "go on in a copy, from an earlier message"),
     command!("tools", ["servers"], "", Tools, "servers and tools in the side panel"),
     command!("warnings", [], "", Warnings, "all warnings with their advice"),
     command!("context", [], "", Context, "what the next request is made of, in tokens"),
@@ -140,6 +144,8 @@ pub(super) fn carry_out(
             state.conversation.go(Move::Bottom);
             return Ok(vec![Intent::Send(Op::NewSession)]);
         }
+        What::Resume => return Ok(sessions::resume(state, argument)),
+        What::Fork => return sessions::fork(state, argument),
         What::Reconnect => return reconnect(state, argument, now),
         What::Enable => return switch(state, argument, true),
         What::Disable => return switch(state, argument, false),

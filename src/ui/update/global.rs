@@ -113,6 +113,12 @@ pub(super) fn act(
         Action::Previous => state.conversation.go(Move::Previous),
         Action::Next => state.conversation.go(Move::Next),
         Action::Open => state.conversation.go(Move::Toggle),
+        Action::Fork => {
+            return super::sessions::fork(state, "").unwrap_or_else(|fault| {
+                state.say(fault, now);
+                Vec::new()
+            });
+        }
         Action::Copy => return copy(state, now),
         Action::Wire => super::wire::open(state, None),
         Action::Exchange => super::wire::open_call(state, now),

@@ -97,8 +97,12 @@ fn send(state: &mut UiState, press: Press) -> Vec<Intent> {
     }
     let choices = command::completions(&state.input);
     let chosen = choices.get(state.input.completion).or_else(|| choices.first()).copied();
-    if let Some(chosen) = chosen.filter(|chosen| state.input.text() != format!("/{}", chosen.name))
-    {
+    let written = state.input.text();
+    let named = |chosen: &&command::Command| {
+        let word = written.trim_start_matches('/');
+        chosen.name == word || chosen.aliases.contains(&word)
+    };
+    if let Some(chosen) = chosen.filter(|chosen| !named(chosen)) {
         state.input.replace(&format!("/{} ", chosen.name));
         if !chosen.argument.is_empty() {
             return Vec::new();

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::sessions;
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
 use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Warning};
@@ -63,8 +64,6 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::SessionStarted { path, .. } => {
             state.transcript = path;
             state.status.queued.clear();
-            let history = std::mem::take(&mut state.options.history);
-            state.conversation.replay(&history, at);
             // Nothing else would answer them: a call made directly belongs to no conversation.
             let cancelled = super::global::cancel_elicitations(state);
             state.decisions.clear();
@@ -79,7 +78,15 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         }
         Notice::Wire { exchanges } => super::wire::arrived(state, exchanges, at),
         Notice::WireExported { written } => super::wire::exported(state, written, at),
-        Notice::CallRefused { .. } | Notice::Inquired { .. } => {}
+        Notice::Resumed { history, remarks, draft } => {
+            sessions::resumed(state, &history, &remarks, draft, at);
+        }
+        Notice::Sessions { found } => sessions::listed(state, &found),
+        Notice::Refused { reason } => {
+            sessions::refused(state);
+            state.say(text::line(&reason).into_string(), at);
+        }
+        Notice::CallRefused { .. } | Notice::Inquired { .. } | Notice::OffersChanged { .. } => {}
     }
     Vec::new()
 }

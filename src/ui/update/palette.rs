@@ -39,7 +39,10 @@ fn run(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
     global::close(state, press.at);
     match entry.run {
         Run::Action(action) => global::act(state, keymap, action, press.at),
-        Run::Command(command) if command.argument.is_empty() => {
+        // What may follow may also be left out.
+        Run::Command(command)
+            if command.argument.is_empty() || matches!(command.name, "resume" | "fork") =>
+        {
             command::carry_out(state, command, "", press.at).unwrap_or_else(|fault| {
                 state.say(fault, press.at);
                 Vec::new()

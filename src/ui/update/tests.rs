@@ -718,12 +718,14 @@ fn what_was_said_before_is_shown_and_stays_apart_from_what_follows() {
         took: Duration::from_millis(3),
         for_model: "".into(),
     };
-    bench.ui.state.options.history = vec![
+    let history = vec![
         Notice::TurnStarted { turn: TurnId(1), text: "an old question".to_owned() },
         Notice::CallChanged { call: Arc::clone(&call), state: done("in those days") },
         Notice::Text { turn: TurnId(1), chunk: "an old answer".to_owned() },
     ];
     bench.tell(Notice::SessionStarted { id: "x".to_owned(), path: None });
+    let history = history.into();
+    bench.tell(Notice::Resumed { history, remarks: Vec::new(), draft: None });
     bench.turn();
     bench.tell(Notice::CallChanged { call, state: done("today") });
     bench.tell(Notice::Text { turn: TurnId(1), chunk: "a new answer".to_owned() });

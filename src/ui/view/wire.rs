@@ -1,7 +1,5 @@
 //! The wire view: a list of exchanges, or one of them in full. Only visible rows are made.
 
-use std::time::Duration;
-
 use ratatui::Frame;
 use ratatui::layout::{Alignment, Rect};
 use ratatui::style::Style;
@@ -32,7 +30,7 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &mut WireView, look: Look<'_>) 
     let hint = |action, word| (look.keymap.hint(action), word);
     let keys = [
         hint(Action::WireOpen, "open"),
-        hint(Action::WireBack, "close"),
+        hint(Action::WireBack, if view.filter.is_empty() { "close" } else { "clear" }),
         hint(Action::WireCurl, "as curl"),
         hint(Action::WireCall, "as call"),
         hint(Action::WireBody, "body"),
@@ -44,10 +42,9 @@ fn list(frame: &mut Frame<'_>, area: Rect, view: &mut WireView, look: Look<'_>) 
     let inner = padded(area);
     let filter = text::line(&view.filter).into_string();
     let typed = if filter.is_empty() {
-        Span::styled(
-            "type to filter: server, method, tool, status, error, stream",
-            look.theme.muted,
-        )
+        let what = ": server, method, tool, status, error, stream";
+        let hint = format!("type to filter{}", if inner.width < 64 { "" } else { what });
+        Span::styled(hint, look.theme.muted)
     } else {
         Span::raw(filter)
     };
@@ -155,7 +152,7 @@ impl Columns {
     }
 
     fn heading(&self) -> String {
-        let names = ["TIME UTC", "SERVER", "METHOD", "STATUS", "TIME", "SENT", "RECEIVED"];
+        let names = ["TIME UTC", "SERVER", "METHOD", "STATUS", "TOOK", "SENT", "RECEIVED"];
         let mut cells = names.into_iter().zip(self.all()).enumerate();
         let cell = |(at, (name, width)): (usize, (&str, usize))| match at {
             4.. => format!("{name:>width$}"),
@@ -190,7 +187,7 @@ impl Columns {
             (pad(&name, self.server), side, self.server),
             (pad(&method, self.method), theme.text, self.method),
             (pad(&status, self.status), style, self.status),
-            (right(text::cut(&took(exchange.took), self.took), self.took), theme.muted, self.took),
+            (right(text::cut(&took(exchange), self.took), self.took), theme.muted, self.took),
             (right(bytes(exchange.sent.total), self.sent), theme.muted, self.sent),
             (right(bytes(exchange.received.total), self.received), theme.muted, self.received),
         ];
@@ -243,8 +240,11 @@ fn status(exchange: &Exchange, look: Look<'_>) -> (String, Style) {
     (word, style)
 }
 
-fn took(time: Duration) -> String {
+/// How long it took so far. Of one that waits nothing has been heard of yet.
+fn took(exchange: &Exchange) -> String {
+    let time = exchange.took;
     match time.as_micros() {
+        _ if exchange.head.is_none() && exchange.ending == Ending::Open => "-".to_owned(),
         micros @ 0..10_000 => format!("{}.{} ms", micros / 1_000, micros % 1_000 / 100),
         _ => human::duration(time).replace(" min", "m").replace(" h", "h"),
     }

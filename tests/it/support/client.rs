@@ -184,6 +184,7 @@ impl Client {
             arguments: Arc::new(arguments.as_object().unwrap().clone()),
             cancel: cancel.clone(),
             reply,
+            trace: None,
         })
         .await;
         Calling { id, cancel, reply: outcome }

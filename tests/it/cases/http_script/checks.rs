@@ -49,8 +49,10 @@ pub(super) fn member(key: &str, value: &Value, played: &Played) -> Checked {
             hold(played.first_progress.is_some_and(|at| at < limit), || "not seen".to_owned())
         }
         "must_not_appear_in_logs" => {
-            let told = format!("{:?}", played.events) + &crate::wire::everything(&played.wire);
-            hold(listed(value).iter().all(|word| !told.contains(word)), || told.clone())
+            let told = format!("{:?}", played.events);
+            let kept = |word: &&str| crate::wire::holds(&played.wire, word);
+            let clean = listed(value).iter().all(|word| !told.contains(word) && !kept(word));
+            hold(clean, || told.clone())
         }
         other => Err(format!("an unknown member: {other}")),
     }
@@ -64,8 +66,8 @@ pub(super) fn recorded(played: &Played) -> Checked {
     hold(kept.len() >= sent, || format!("{} exchanges of {sent} requests", kept.len()))?;
     let open = kept.iter().find(|exchange| exchange.ending == Ending::Open);
     hold(open.is_none(), || format!("{open:?} never ends"))?;
-    let told = crate::wire::everything(&played.wire);
-    hold(!told.contains("tok-EXAMPLE"), || "it holds the credential".to_owned())
+    let kept = crate::wire::holds(&played.wire, "tok-EXAMPLE");
+    hold(!kept, || "it holds the credential".to_owned())
 }
 
 fn connect(value: &Value, state: &ServerState) -> Checked {

@@ -1,0 +1,124 @@
+//! Going on with an earlier conversation: its messages, and the whole results that the model saw
+//! only a part of.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::phase::Phase;
+use super::{Agent, Told, results};
+use crate::domain::{Call, CallId, Message, Outcome, ToolId};
+
+/// An earlier conversation, as it is gone on with.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Past {
+    /// Its messages in order.
+    pub messages: Vec<Message>,
+    /// What its calls gave, oldest first. Where two have the same identity the later one counts.
+    pub results: Vec<PastResult>,
+    /// The tools that were allowed for the session in the run before.
+    pub granted: Vec<ToolId>,
+}
+
+/// What a call of an earlier run gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PastResult {
+    /// Which call.
+    pub call: CallId,
+    /// How it ended, whole.
+    pub outcome: Arc<Outcome>,
+    /// What the model was told; `None` for a call that the user made.
+    pub told: Option<Arc<str>>,
+}
+
+/// What becomes of what the user allowed for the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Grants {
+    /// It holds on: the same conversation in the same run.
+    Kept,
+    /// It ends: they were for another conversation.
+    Ended,
+}
+
+impl From<Vec<Message>> for Past {
+    fn from(messages: Vec<Message>) -> Self {
+        Self { messages, ..Self::default() }
+    }
+}
+
+impl Past {
+    /// The highest identity of a call in it.
+    fn last_call(&self) -> u64 {
+        let told = self.messages.iter().filter_map(|message| match message {
+            Message::Result { call, .. } => *call,
+            Message::User { .. } | Message::Assistant { .. } => None,
+        });
+        let ran = self.results.iter().map(|result| result.call);
+        told.chain(ran).map(|id| id.0).max().unwrap_or(0)
+    }
+}
+
+impl Agent {
+    /// Goes on with an earlier conversation. Calls without a result get one that says so, results
+    /// without a call are left out.
+    #[must_use]
+    pub fn resume(mut self, past: impl Into<Past>) -> Self {
+        self.take_up(past.into());
+        self
+    }
+
+    /// Leaves this conversation and goes on with another.
+    pub(super) fn resumed(&mut self, past: Past, grants: Grants, now: Instant) {
+        self.new_session(now);
+        if grants == Grants::Ended {
+            self.policy.end_grants();
+        }
+        self.take_up(past);
+    }
+
+    fn take_up(&mut self, past: Past) {
+        // Identities of the earlier run stay taken: results are found again by them.
+        self.ids.call = self.ids.call.max(past.last_call());
+        let mut seen = HashSet::new();
+        let latest = past.results.iter().rev().filter(|result| seen.insert(result.call));
+        let cut: Vec<(CallId, Arc<str>)> = latest.filter_map(cut).collect();
+        for (call, whole) in cut.into_iter().rev() {
+            self.kept.keep(call, whole);
+        }
+        self.conversation.resume(past.messages);
+        self.conversation.offer(&self.catalog, &self.config.system, self.kept.any());
+    }
+
+    /// What is written of a call that answers a request of the model.
+    pub(super) fn told_of(&self, call: &Call, text: &Arc<str>) -> Option<Told> {
+        let turn = self.turn.as_ref().filter(|turn| Some(turn.id) == call.turn)?;
+        let Phase::Calling { slots, .. } = &turn.phase else { return None };
+        let slot = slots.iter().find(|slot| slot.call == Some(call.id))?;
+        Some(Told { provider_id: slot.provider_id.clone(), text: Arc::clone(text) })
+    }
+}
+
+/// The whole of a result of which the model was told a part.
+fn cut(result: &PastResult) -> Option<(CallId, Arc<str>)> {
+    let told = result.told.as_deref()?;
+    let whole = whole(&result.outcome)?;
+    (!told.contains(&whole)).then(|| (result.call, whole.into()))
+}
+
+/// What a tool answered, whole, as text; `None` where it gave no answer.
+pub fn whole(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Ok(output) | Outcome::ToolError(output) => Some(results::flatten(output)),
+        Outcome::InvalidArguments { .. }
+        | Outcome::Denied(_)
+        | Outcome::NotSent { .. }
+        | Outcome::Unknown { .. }
+        | Outcome::Cancelled { .. } => None,
+    }
+}
+
+/// What the model is told of an outcome, whole and without the words of its own turn: for files
+/// that do not hold them.
+pub fn retell(call: &Call, outcome: &Outcome) -> String {
+    results::sentence(outcome, &call.tool)
+}
