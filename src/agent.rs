@@ -8,17 +8,24 @@
 //! [`Agent::handle`] is the only way in. What it leaves to others: carrying requests, running
 //! calls, writing files, showing notices.
 
+mod builtin;
 mod calls;
 mod context;
 mod effect;
 mod event;
+mod find;
 mod kept;
+mod mark;
+mod offers;
 mod past;
 mod phase;
 mod prompt;
+mod queue;
 mod repeat;
 mod results;
 mod reviews;
+mod room;
+mod search;
 mod summary;
 mod turns;
 
@@ -39,10 +46,11 @@ use phase::Turn;
 pub use prompt::SYSTEM;
 
 use crate::bridge::Notice;
+use crate::config::ToolSearchMode;
 use crate::domain::{
     CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
 };
-use crate::permission::Policy;
+use crate::permission::{Listing, Policy};
 
 /// What an agent is made with.
 #[derive(Debug, Clone)]
@@ -63,6 +71,8 @@ pub struct AgentConfig {
     pub temperature: Option<f64>,
     /// The model's window in tokens; `None` where not known.
     pub window: Option<u64>,
+    /// Whether the model searches for tools.
+    pub tool_search: ToolSearchMode,
 }
 
 impl AgentConfig {
@@ -77,6 +87,7 @@ impl AgentConfig {
             max_output_tokens: None,
             temperature: None,
             window: None,
+            tool_search: ToolSearchMode::Auto,
         }
     }
 }
@@ -94,6 +105,8 @@ pub struct Agent {
     open: BTreeMap<CallId, OpenCall>,
     ids: Ids,
     told_parts: Option<ContextParts>,
+    /// What was said of the price of all tools: whether it is too high, whether they are searched for.
+    told_budget: (bool, bool),
     out: Vec<Effect>,
 }
 
@@ -126,7 +139,7 @@ impl Agent {
     /// An agent with an empty conversation and no tools yet.
     pub fn new(config: AgentConfig, policy: Policy) -> Self {
         Self {
-            conversation: Conversation::new(config.window),
+            conversation: Conversation::new(&config),
             config,
             policy,
             catalog: Arc::default(),
@@ -136,6 +149,7 @@ impl Agent {
             open: BTreeMap::new(),
             ids: Ids::default(),
             told_parts: None,
+            told_budget: (false, false),
             out: Vec::new(),
         }
     }
@@ -143,7 +157,7 @@ impl Agent {
     /// The model's window, once it is known.
     pub fn set_window(&mut self, window: Option<u64>) -> Vec<Effect> {
         self.config.window = window;
-        self.conversation.set_window(window);
+        self.conversation.set_window(window, &self.catalog, &self.config.system);
         self.finish_step()
     }
 
@@ -156,6 +170,7 @@ impl Agent {
     pub fn handle(&mut self, event: Event, now: Instant) -> Vec<Effect> {
         match event {
             Event::Submitted { text } => self.submitted(text, now),
+            Event::TakenBack { at, text } => self.taken_back(at, &text),
             Event::CallDirect { tool, arguments, consent } => {
                 let consent = if consent { Consent::Given } else { Consent::Open };
                 self.call_direct(tool, arguments, consent, now);
@@ -187,21 +202,19 @@ impl Agent {
     }
 
     fn catalog_changed(&mut self, catalog: Arc<Catalog>) {
-        self.conversation.offer(&catalog, &self.config.system, self.kept.any());
+        self.conversation.change(&catalog, &self.config.system);
+        self.policy.learn(catalog.servers.iter().filter_map(Listing::of));
         self.catalog = catalog;
     }
 
     fn new_session(&mut self, now: Instant) {
-        if !self.queue.is_empty() {
-            self.queue.clear();
-            self.tell(Notice::Queued { texts: Vec::new() });
-        }
         // The first asks what runs to stop, the second does not wait for it.
         self.interrupted(now);
         self.interrupted(now);
         self.kept = Kept::default();
         self.conversation.clear();
-        self.conversation.offer(&self.catalog, &self.config.system, false);
+        self.conversation.describe(&self.catalog, &self.config.system);
+        self.told_budget = (false, false);
     }
 
     fn tell(&mut self, notice: Notice) {

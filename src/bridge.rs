@@ -26,6 +26,14 @@ pub enum Op {
         /// The message.
         text: String,
     },
+    /// Takes back a message that is queued; answered by [`Notice::TakenBack`], unless it was sent in
+    /// the meantime.
+    TakeBack {
+        /// Its place in the queue, from 0.
+        at: usize,
+        /// The message, as the face knows it.
+        text: String,
+    },
     /// The answer to an approval.
     Answer {
         /// Which call was asked about.
@@ -78,6 +86,14 @@ pub enum Op {
         tool: ToolId,
         /// With what.
         arguments: Arc<serde_json::Map<String, serde_json::Value>>,
+    },
+    /// Accepts the changed definition of a tool: it is what later ones are compared with. It allows
+    /// no call. The definition is the one that was shown, and no other that came since.
+    AcceptPin {
+        /// Which tool.
+        tool: ToolId,
+        /// Fingerprint of the definition that was shown.
+        pin: String,
     },
     /// Asks a server something that changes nothing there; answered by [`Notice::Inquired`].
     Inquire {
@@ -140,6 +156,12 @@ pub enum Notice {
     /// A message was queued until the turn ends, or the queue changed.
     Queued {
         /// The messages waiting, oldest first.
+        texts: Vec<String>,
+    },
+    /// Messages that waited are the user's again: taken back, or not sent because the turn before
+    /// them was cancelled or failed.
+    TakenBack {
+        /// The messages, oldest first.
         texts: Vec<String>,
     },
     /// Text of the model's answer.

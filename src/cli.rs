@@ -215,12 +215,21 @@ pub struct Tools {
     /// With --json: each tool's input and output schema too, as the server gave them
     #[arg(long, requires = "json")]
     pub schemas: bool,
-    /// Say which rule decides about a tool and where it is written
+    /// Say which rule decides about a tool, where it is written, and what would change the answer
     #[arg(long, value_name = "TOOL")]
     pub explain: Option<String>,
     /// Arguments that --explain decides about: JSON, `@FILE`, or `-` for standard input
     #[arg(long, value_name = "JSON|@FILE|-", requires = "explain")]
     pub args: Option<String>,
+    /// Show what is remembered of each tool's definition, and what changed since
+    #[arg(long, conflicts_with = "explain")]
+    pub pins: bool,
+    /// Accept the changed definition of a tool, after showing what changed; it allows no call
+    #[arg(long, value_name = "TOOL", conflicts_with_all = ["explain", "pins"])]
+    pub accept_pin: Option<String>,
+    /// Accept it only if its fingerprint begins with this
+    #[arg(long, value_name = "HEX", requires = "accept_pin")]
+    pub fingerprint: Option<String>,
 }
 
 /// Call one tool.
@@ -392,6 +401,9 @@ pub struct DemoServer {
     /// Port on the loopback interface; 0 takes any free one
     #[arg(long, default_value_t = 0)]
     pub port: u16,
+    /// Made-up tools beside the seven, to see what many tools are like
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=10_000))]
+    pub extra_tools: u16,
 }
 
 /// The definition of the whole command line.

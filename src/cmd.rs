@@ -168,7 +168,9 @@ fn dispatch(cli: Cli) -> Result<Exit, Stop> {
         Command::Audit(form) => audit::run(form.json),
         Command::Config(config) => launch::config(common, &config),
         #[cfg(feature = "demo")]
-        Command::DemoServer(server) => block_on(demo_server::run(server.port)),
+        Command::DemoServer(server) => {
+            block_on(demo_server::run(server.port, server.extra_tools.into()))
+        }
         Command::Completions { shell } => pages::completions(shell),
         Command::Man => pages::man(),
     }

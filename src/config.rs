@@ -24,7 +24,7 @@ pub use load::load;
 pub use locate::locate;
 pub use model::{
     Auth, Config, McpConfig, ModelConfig, Notify, PinMode, Protocol, ProviderKind, ServerConfig,
-    ThemeName, UiConfig,
+    ThemeName, ToolSearchMode, UiConfig,
 };
 pub use node::Position;
 pub use scalar::{show_duration, show_rate};

@@ -17,6 +17,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
+mod filler;
 mod guard;
 mod mcp;
 mod model;
@@ -63,6 +64,7 @@ pub struct Services {
     key: SecretString,
     key_is: KeyIs,
     origins: Vec<String>,
+    extra_tools: usize,
 }
 
 /// Binds both services. Must be called inside a tokio runtime.
@@ -71,8 +73,14 @@ pub fn start() -> io::Result<(Demo, Services)> {
     let model = bind(0)?;
     let key = SecretString::from(random_key());
     let demo = Demo { mcp: url(&mcp, "mcp")?, model: url(&model, "v1")?, key: key.clone() };
-    let services =
-        Services { mcp, model: Some(model), key, key_is: KeyIs::Required, origins: Vec::new() };
+    let services = Services {
+        mcp,
+        model: Some(model),
+        key,
+        key_is: KeyIs::Required,
+        origins: Vec::new(),
+        extra_tools: 0,
+    };
     Ok((demo, services))
 }
 
@@ -83,17 +91,29 @@ pub fn server_alone(port: u16) -> io::Result<(Url, SecretString, Services)> {
     let key = SecretString::from(random_key());
     let origins = ["http://localhost:*", "http://127.0.0.1:*"].map(str::to_owned).to_vec();
     let url = url(&mcp, "mcp")?;
-    let services =
-        Services { mcp, model: None, key: key.clone(), key_is: KeyIs::Optional, origins };
+    let services = Services {
+        mcp,
+        model: None,
+        key: key.clone(),
+        key_is: KeyIs::Optional,
+        origins,
+        extra_tools: 0,
+    };
     Ok((url, key, services))
 }
 
 impl Services {
+    /// With so many made-up tools beside those of the tracker.
+    #[must_use]
+    pub fn with_extra_tools(self, extra_tools: usize) -> Self {
+        Self { extra_tools, ..self }
+    }
+
     /// Answers until `cancel`.
     pub async fn serve(self, cancel: CancellationToken) -> io::Result<()> {
         let tracker = Arc::new(Tracker::load()?);
         let guard = Arc::new(Guard { key: self.key, key_is: self.key_is, origins: self.origins });
-        let service = mcp::service(tracker, &guard.origins, cancel.clone());
+        let service = mcp::service(tracker, self.extra_tools, &guard.origins, cancel.clone());
         let mcp = guarded(Router::new().route_service("/mcp", service), &guard);
         let Some(listener) = self.model else {
             return answer(self.mcp, mcp, cancel).await;

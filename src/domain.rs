@@ -7,6 +7,7 @@
 pub mod approval;
 pub mod call;
 pub mod catalog;
+pub mod change;
 pub mod elicitation;
 pub mod exchange;
 pub mod inquiry;
@@ -20,11 +21,14 @@ pub mod tool;
 pub mod turn;
 pub mod warning;
 
-pub use approval::{Answer, Approval, Interaction, Question, QuestionId, QuestionKind};
+pub use approval::{
+    Answer, Approval, Grounds, GroundsKind, Interaction, Question, QuestionId, QuestionKind,
+};
 pub use call::{
     Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput, TraceContext,
 };
 pub use catalog::{Catalog, FilteredTool, Server, ServerConnection};
+pub use change::{Change, ChangeKind};
 pub use elicitation::{
     Answering, Elicitation, ElicitationId, ElicitationKind, ElicitationReply, FieldKind, FormField,
 };
@@ -38,5 +42,5 @@ pub use resource::{Resource, ResourcePart, ResourceTemplate};
 pub use server::{Era, ServerState, Stage};
 pub use session::{SessionId, SessionSummary};
 pub use tool::{Annotations, Mode, PinState, Tool, ToolDefinition};
-pub use turn::{ContextParts, Message, RequestedCall, TurnEnd, TurnId, Usage};
+pub use turn::{ContextParts, Message, RequestedCall, ToolSearch, TurnEnd, TurnId, Usage};
 pub use warning::{Source, Warning};

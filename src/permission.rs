@@ -2,16 +2,24 @@
 //!
 //! [`Policy::decide`] looks at session grants, then rules (first match), then the server's mode,
 //! then the global one; a matching *deny* beats all of them. What cannot be decided never loosens:
-//! it is *ask*. The caller says what time it is, and records the calls it lets through.
+//! it is *ask*; a rule that fits no tool that there is, and was meant to tighten, is read as it was
+//! probably meant. The caller says what time it is, and records the calls it lets through.
 
 pub mod limits;
+pub mod lint;
 mod matching;
+mod misspelt;
+mod pointer;
 pub mod policy;
 pub mod rule;
+mod standing;
+pub mod what_if;
 mod words;
 
-pub use policy::{Because, Decision, Policy, ServerPolicy};
+pub use policy::{Because, Decision, GrantLimits, Policy, ServerPolicy};
 pub use rule::{Matcher, Pattern, Rate, Rule, RuleOrigin};
+pub use standing::Listing;
+pub use what_if::WhatIf;
 
 use crate::domain::ToolId;
 

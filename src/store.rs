@@ -12,10 +12,15 @@ use crate::domain::{ServerName, Source, Warning};
 use crate::mcp::memory::{Changes, Eras};
 use crate::paths::Paths;
 use crate::permission::Rule;
-use crate::pin::{Pin, Pins};
+use crate::pin::{self, Pins};
 
 /// Largest file that is read back, in bytes.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Largest file of pins that is written, in bytes: well below what is read back.
+const MAX_PINS: u64 = 12 * 1024 * 1024;
+/// Damaged files that are kept; the last one is replaced.
+const MOVED_ASIDE: u32 = 20;
 
 /// A file that could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -186,7 +191,8 @@ pub fn read_rules(paths: &Paths) -> (Vec<(ServerName, Rule)>, Vec<Warning>) {
     let path = paths.rules_file();
     match read(&path) {
         Ok(text) => remembered::decode(&text, &path),
-        Err(error) => (Vec::new(), vec![error.into()]),
+        // What it forbids is not known: nothing is to run without a question meanwhile.
+        Err(error) => (remembered::closed(&path), vec![error.into()]),
     }
 }
 
@@ -209,22 +215,43 @@ pub fn append_rule(paths: &Paths, server: &ServerName, rule: &Rule) -> Result<()
     let invalid = |why: String| {
         StoreError::on("add a rule to", &path)(io::Error::new(io::ErrorKind::InvalidData, why))
     };
-    let (before, _) = remembered::decode(&text, &path);
     text.push_str(&remembered::encode(server, rule).map_err(|error| invalid(error.to_string()))?);
     // A file that was no list before would not take the rule, however it is added.
     let (after, _) = remembered::decode(&text, &path);
-    if after.len() != before.len() + 1 {
+    let added = |(of, last): &(ServerName, Rule)| {
+        of == server && Rule { origin: rule.origin.clone(), ..last.clone() } == *rule
+    };
+    if !after.last().is_some_and(added) {
         return Err(invalid("what stands in it is no plain list of rules".to_owned()));
     }
     replace(&path, text.as_bytes())
 }
 
-/// The remembered fingerprints; none, with a warning, if the file cannot be read.
+/// The remembered fingerprints; none, with a warning, if the file cannot be read. One that cannot be
+/// understood is moved aside first, so that nothing of it is trusted and nothing is lost.
 pub fn read_pins(paths: &Paths) -> (Pins, Vec<Warning>) {
-    match pins_of(&paths.pins_file()) {
-        Ok(pins) => (pins, Vec::new()),
-        Err(error) => (Pins::default(), vec![error.into()]),
+    let path = paths.pins_file();
+    let error = match pins_of(&path) {
+        Ok(pins) => return (pins, Vec::new()),
+        Err(error) => error,
+    };
+    let mut warnings = Vec::new();
+    if error.source.kind() == io::ErrorKind::InvalidData {
+        match lock(&path).and_then(|_lock| move_aside(&path)) {
+            Ok(aside) => {
+                let message = format!(
+                    "{error}; it was moved to {}, nothing of it is trusted, and every tool counts as new.",
+                    aside.display()
+                );
+                let advice =
+                    "Look at what it holds if you did not expect this; it is not read again.";
+                return (Pins::default(), vec![Warning::new(Source::Program, message, advice)]);
+            }
+            Err(fault) => warnings.push(fault.into()),
+        }
     }
+    warnings.insert(0, error.into());
+    (Pins::default(), warnings)
 }
 
 fn pins_of(path: &Path) -> Result<Pins, StoreError> {
@@ -232,49 +259,62 @@ fn pins_of(path: &Path) -> Result<Pins, StoreError> {
     if text.trim().is_empty() {
         return Ok(Pins::default());
     }
-    serde_json::from_str(&text).map_err(|error| {
-        StoreError::on("read", path)(io::Error::new(io::ErrorKind::InvalidData, error))
-    })
+    let invalid =
+        |why: String| StoreError::on("read", path)(io::Error::new(io::ErrorKind::InvalidData, why));
+    let pins: Pins = serde_json::from_str(&text).map_err(|error| invalid(error.to_string()))?;
+    if pins.version != pin::VERSION {
+        return Err(invalid(format!("it is of version {}, not {}", pins.version, pin::VERSION)));
+    }
+    Ok(pins)
+}
+
+/// Moves a file that cannot be understood to a name beside it that is free.
+fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let damaged = |number: u32| match number {
+        1 => path.with_extension("json.damaged"),
+        more => path.with_extension(format!("json.damaged-{more}")),
+    };
+    let aside = (1..MOVED_ASIDE).map(damaged).find(|aside| !aside.exists());
+    let aside = aside.unwrap_or_else(|| damaged(MOVED_ASIDE));
+    fs::rename(path, &aside).map_err(StoreError::on("move away", path))?;
+    Ok(aside)
 }
 
 /// Adds `changes` to what is remembered by now, other instances included, and gives back all of it.
-/// A damaged file is kept beside as `pins.json.damaged`.
+/// A damaged file is kept beside.
 pub fn merge_pins(paths: &Paths, changes: &Pins) -> Result<Pins, StoreError> {
     let path = paths.pins_file();
     let _lock = lock(&path)?;
     let mut all = match pins_of(&path) {
         Ok(pins) => pins,
         Err(error) if error.source.kind() == io::ErrorKind::InvalidData => {
-            let aside = path.with_extension("json.damaged");
-            fs::rename(&path, &aside).map_err(StoreError::on("move away", &path))?;
+            move_aside(&path)?;
             Pins::default()
         }
         Err(error) => return Err(error),
     };
-    for (endpoint, tools) in &changes.servers {
-        let known = all.servers.entry(endpoint.clone()).or_default();
-        for (tool, pin) in tools {
-            known
-                .entry(tool.clone())
-                .and_modify(|old| *old = merged(old, pin))
-                .or_insert_with(|| pin.clone());
+    all.merge(changes);
+    let mut bytes = written(&path, &all)?;
+    // What would not be read again must not be written: fingerprints are worth more than texts.
+    for everything in [false, true] {
+        if bytes.len() as u64 > MAX_PINS {
+            all.forget_definitions(everything);
+            bytes = written(&path, &all)?;
         }
     }
-    let mut bytes = serde_json::to_vec_pretty(&all)
-        .map_err(|error| StoreError::on("write", &path)(error.into()))?;
-    bytes.push(b'\n');
+    if bytes.len() as u64 > MAX_PINS {
+        let error = io::Error::other(format!("it would pass the limit of {MAX_PINS} bytes"));
+        return Err(StoreError::on("write", &path)(error));
+    }
     replace(&path, &bytes)?;
     Ok(all)
 }
 
-/// The newer fingerprint counts; of the same one it stays known that it was allowed.
-fn merged(old: &Pin, new: &Pin) -> Pin {
-    let same = old.fingerprint == new.fingerprint;
-    Pin {
-        allowed: new.allowed || (same && old.allowed),
-        fingerprint: new.fingerprint.clone(),
-        definition: new.definition.clone().or_else(|| old.definition.clone()),
-    }
+fn written(path: &Path, pins: &Pins) -> Result<Vec<u8>, StoreError> {
+    let mut bytes =
+        serde_json::to_vec(pins).map_err(|error| StoreError::on("write", path)(error.into()))?;
+    bytes.push(b'\n');
+    Ok(bytes)
 }
 
 /// The remembered eras. A file that cannot be read or understood is as good as none: everything in

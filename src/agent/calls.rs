@@ -8,7 +8,8 @@ use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::kept::BuiltIn;
+use super::builtin::BuiltIn;
+use super::kept::{Asked, Whole};
 use super::phase::{Phase, Settled};
 use super::{Agent, AuditRecord, AuditWhat, Effect, SessionEvent, results};
 use crate::bridge::Notice;
@@ -70,7 +71,7 @@ impl Agent {
         now: Instant,
     ) {
         let RequestedCall { name, arguments, .. } = requested;
-        let built_in = BuiltIn::named(&name).filter(|_| self.kept.any());
+        let built_in = BuiltIn::named(&name);
         let found = self.catalog.by_model_name(&name).cloned();
         match (built_in, found, arguments) {
             (_, _, Err(bad)) => self.refuse_unreadable(turn, index, &name, bad),
@@ -78,6 +79,9 @@ impl Agent {
                 self.run_built_in(turn, index, built_in, name, arguments, now);
             }
             (None, Some(tool), Ok(arguments)) => {
+                // Guessed or remembered: its definition comes with the result.
+                self.conversation.offers_mut().hand(&tool.id);
+                self.conversation.offers_changed();
                 let id = self.ids.call();
                 self.set_call(index, id);
                 let call = Call {
@@ -137,7 +141,8 @@ impl Agent {
         name: &ModelName,
         arguments: &Map<String, Value>,
     ) {
-        let reason = no_such_name(&self.catalog, name);
+        let searching = self.conversation.offers().search().is_some();
+        let reason = no_such_name(&self.catalog, name, searching);
         let arguments = serde_json::to_string(arguments).unwrap_or_default();
         self.refuse(turn, index, name, arguments, Outcome::NotSent { reason });
     }
@@ -169,7 +174,8 @@ impl Agent {
         }
     }
 
-    /// Answers a built-in tool: it reads what is kept and reaches nothing else, so nobody is asked.
+    /// Answers a built-in tool: it reads what the program has and reaches nothing else, so nobody is
+    /// asked.
     fn run_built_in(
         &mut self,
         turn: TurnId,
@@ -185,7 +191,13 @@ impl Agent {
             content: vec![crate::domain::Content::Text(text)],
             ..ToolOutput::default()
         };
-        let outcome = match self.kept.answer(built_in, &arguments, self.config.result_limit) {
+        let limit = self.result_limit();
+        let answer = match built_in {
+            BuiltIn::SearchTools => self.search_tools(&arguments),
+            BuiltIn::ReadResult => self.kept.answer(Asked::Slice, &arguments, limit),
+            BuiltIn::SearchResult => self.kept.answer(Asked::Lines, &arguments, limit),
+        };
+        let outcome = match answer {
             Ok(text) => Outcome::Ok(output(text)),
             Err(text) => Outcome::ToolError(output(text)),
         };
@@ -231,7 +243,9 @@ impl Agent {
                 let by = by_nobody(&tool, self.policy.pins, decision.because.describe());
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
-            (Mode::Ask, Consent::Open) => self.ask_person(id, tool, why),
+            (Mode::Ask, Consent::Open) => {
+                self.ask_person(id, tool, why, decision.because.grounds(), now);
+            }
         }
     }
 
@@ -328,22 +342,28 @@ impl Agent {
         let (Outcome::Ok(output) | Outcome::ToolError(output)) = outcome else {
             return results::sentence(outcome, id).into();
         };
+        let is_error = matches!(outcome, Outcome::ToolError(_));
         let whole = results::flatten(output);
         if open.tool.is_none() {
-            return whole.into();
+            return whole.unwrap_or_default().into();
         }
-        let mut text = results::origin(outcome, id);
-        if open.edited {
-            text.push_str(&results::edited(&open.call.arguments));
-        }
-        match results::cut(&whole, self.config.result_limit) {
-            None => text.push_str(&whole),
+        let edited =
+            if open.edited { results::edited(&open.call.arguments) } else { String::new() };
+        let Some(whole) = whole else {
+            return format!("{edited}{}", results::told_empty(is_error, id)).into();
+        };
+        let told = match results::cut(&whole, self.result_limit()) {
+            None => results::told(is_error, id, &whole),
             Some(cut) => {
-                self.kept.keep(open.call.id, whole.as_str().into());
-                text.push_str(&cut.told(open.call.id));
+                let told = cut.told(is_error, id, open.call.id);
+                self.conversation.read_results();
+                told
             }
-        }
-        text.into()
+        };
+        // Also what is seen whole now may be shortened later.
+        let text = Arc::from(whole);
+        self.kept.keep(Whole { id: open.call.id, tool: id.clone(), text });
+        format!("{edited}{told}").into()
     }
 
     fn fill_slot(&mut self, call: &Call, outcome: &Arc<Outcome>, text: &Arc<str>) {
@@ -414,17 +434,22 @@ pub(super) fn usable(catalog: &Catalog, id: &ToolId) -> Result<Arc<Tool>, String
     Ok(Arc::clone(tool))
 }
 
-fn no_such_name(catalog: &Catalog, name: &ModelName) -> String {
+fn no_such_name(catalog: &Catalog, name: &ModelName, searching: bool) -> String {
     let names = || catalog.tools().map(|tool| tool.model_name.as_str());
     let hint = match text::nearest(name.as_str(), names()) {
         Some(near) => format!("did you mean {near}?"),
         None if names().next().is_none() => "no tools are on offer now.".to_owned(),
         None => {
             let some: Vec<&str> = names().take(20).collect();
-            format!("some of those on offer: {}.", some.join(", "))
+            format!("some of those that exist: {}.", some.join(", "))
         }
     };
-    format!("there is no tool named {}; {hint}", excerpt(name.as_str()))
+    let search = if searching {
+        format!(" {} finds others.", BuiltIn::SearchTools.model_name())
+    } else {
+        String::new()
+    };
+    format!("there is no tool named {}; {hint}{search}", excerpt(name.as_str()))
 }
 
 /// The beginning of a text that may be long, on one line.

@@ -1,74 +1,91 @@
-//! The conversation as the model gets it: requests, their size by part, and room made in time.
+//! The conversation as the model gets it: requests and their size by part.
+//!
+//! A message that was added stays as it is and is shared with every request; only making room
+//! (`room`) puts others in the place of old ones. Sizes are kept, not counted again.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::AgentConfig;
-use super::kept::{self, Kept};
+use super::offers::Offers;
 use super::prompt;
-use crate::domain::model::{ModelRequest, ToolOffer};
+use crate::domain::model::ModelRequest;
 use crate::domain::turn::estimate_tokens;
-use crate::domain::{Catalog, ContextParts, Message, ModelName, RequestedCall, Tool};
+use crate::domain::{Catalog, ContextParts, Message, ModelName, RequestedCall};
 
-/// Results at the end of the conversation that are never shortened: the model is at work on them.
-const RECENT_RESULTS: usize = 4;
-/// Characters that stay of a shortened result.
-const SHORTENED: usize = 200;
 /// Tokens that a message costs beside its text.
 const ENVELOPE: u64 = 4;
+/// What the endpoint counts for a thousand estimated tokens is believed within these bounds: some
+/// count only what was not in their cache.
+const BELIEVED: (u64, u64) = (500, 4000);
 
 /// Messages, tools on offer and what they cost.
 #[derive(Debug)]
 pub(super) struct Conversation {
-    messages: Vec<Message>,
+    messages: Vec<Arc<Message>>,
     system: String,
-    tools: Arc<[ToolOffer]>,
-    built_ins: bool,
-    /// The tools that `tools` was made from.
-    offered: Vec<Arc<Tool>>,
+    offers: Offers,
     /// Estimated, before the correction.
     raw: ContextParts,
     /// Estimate of the last request, before the correction.
     sent: u64,
     /// What the endpoint counts for a thousand estimated tokens.
     permille: u64,
+    /// What the endpoint was found to take at most, whatever is said of the window.
+    ceiling: Option<u64>,
 }
 
 impl Conversation {
-    pub(super) fn new(window: Option<u64>) -> Self {
-        Self {
+    pub(super) fn new(config: &AgentConfig) -> Self {
+        let window = config.window;
+        let mut new = Self {
             messages: Vec::new(),
             system: String::new(),
-            tools: Arc::default(),
-            built_ins: false,
-            offered: Vec::new(),
+            offers: Offers::new(config.tool_search, window),
             raw: ContextParts { window, ..ContextParts::default() },
             sent: 0,
             permille: 1000,
-        }
+            ceiling: None,
+        };
+        new.set_system(config.system.clone());
+        new
     }
 
-    pub(super) fn set_window(&mut self, window: Option<u64>) {
+    pub(super) fn set_window(&mut self, window: Option<u64>, catalog: &Catalog, own: &str) {
         self.raw.window = window;
+        self.ceiling = None;
+        let messages = &self.messages;
+        self.offers.set_window(window, || called(messages));
+        self.describe(catalog, own);
     }
 
     /// Size of the next request by part, by the endpoint's own count where it gave one.
     pub(super) fn parts(&self) -> ContextParts {
-        let scale = |tokens: u64| tokens.saturating_mul(self.permille) / 1000;
         ContextParts {
-            system: scale(self.raw.system),
-            tools: scale(self.raw.tools),
-            messages: scale(self.raw.messages),
-            results: scale(self.raw.results),
-            window: self.raw.window,
+            system: self.counted(self.raw.system),
+            tools: self.counted(self.raw.tools),
+            messages: self.counted(self.raw.messages),
+            results: self.counted(self.raw.results),
+            ..self.raw
         }
     }
 
-    /// Learns how many tokens the last request really had. Bounded: some endpoints count only what
-    /// was not in their cache.
+    /// Estimated tokens as the endpoint would count them.
+    fn counted(&self, estimated: u64) -> u64 {
+        estimated.saturating_mul(self.permille) / 1000
+    }
+
+    /// Tokens of the endpoint as we estimate them.
+    pub(super) fn estimated(&self, counted: u64) -> u64 {
+        counted.saturating_mul(1000) / self.permille.max(1)
+    }
+
+    /// Learns how many tokens the last request really had.
     pub(super) fn correct(&mut self, input: u64) {
         if self.sent > 0 && input > 0 {
-            self.permille = (input.saturating_mul(1000) / self.sent).clamp(500, 4000);
+            let (least, most) = BELIEVED;
+            self.permille = (input.saturating_mul(1000) / self.sent).clamp(least, most);
+            self.raw.counted = true;
         }
     }
 
@@ -78,13 +95,37 @@ impl Conversation {
             Message::Result { .. } => self.raw.results += cost,
             Message::User { .. } | Message::Assistant { .. } => self.raw.messages += cost,
         }
-        self.messages.push(message);
+        self.messages.push(Arc::new(message));
+    }
+
+    /// Puts a shorter result in the place of one.
+    pub(super) fn replace(&mut self, at: usize, message: Message) {
+        if let Some(place) = self.messages.get_mut(at) {
+            let results = self.raw.results.saturating_sub(cost(place));
+            self.raw.results = results.saturating_add(cost(&message));
+            *place = Arc::new(message);
+        }
+    }
+
+    /// Puts this message in the place of the first `end` ones, of which the one at `keep` stays.
+    pub(super) fn replace_first(&mut self, end: usize, keep: Option<usize>, by: Message) {
+        let old = std::mem::take(&mut self.messages);
+        self.raw.messages = 0;
+        self.raw.results = 0;
+        self.push(by);
+        for (at, message) in old.into_iter().enumerate() {
+            if at >= end || Some(at) == keep {
+                self.push(Arc::unwrap_or_clone(message));
+            }
+        }
     }
 
     pub(super) fn clear(&mut self) {
         self.messages.clear();
         self.raw.messages = 0;
         self.raw.results = 0;
+        self.offers.start_over();
+        self.offers_changed();
     }
 
     pub(super) fn resume(&mut self, history: Vec<Message>) {
@@ -94,62 +135,74 @@ impl Conversation {
         }
     }
 
-    /// Takes in what is on offer now. Snapshots come often and their tools rarely change: then
-    /// the offers stay as they are.
-    pub(super) fn offer(&mut self, catalog: &Catalog, own: &str, built_ins: bool) {
-        self.system = prompt::build(own, catalog);
-        self.raw.system = estimate_tokens(&self.system);
-        let usable = catalog.servers.iter().filter(|server| server.state.usable());
-        let tools: Vec<&Arc<Tool>> =
-            usable.flat_map(|server| &server.tools).filter(|tool| !tool.disabled).collect();
-        let same = tools.len() == self.offered.len()
-            && tools.iter().zip(&self.offered).all(|(new, old)| Arc::ptr_eq(new, old));
-        if same && built_ins == self.built_ins {
-            return;
-        }
-        self.offered = tools.into_iter().map(Arc::clone).collect();
-        self.built_ins = built_ins;
-        let mut offers: Vec<ToolOffer> = self.offered.iter().map(|tool| offer_of(tool)).collect();
-        self.raw.tools = self.offered.iter().map(|tool| u64::from(tool.tokens)).sum();
-        if built_ins {
-            offers.retain(|offer| kept::BuiltIn::named(&offer.name).is_none());
-            self.raw.tools += kept::offers().map(|offer| offer_cost(&offer)).sum::<u64>();
-            offers.extend(kept::offers());
-        }
-        self.tools = offers.into();
+    /// Takes in what can be used now.
+    pub(super) fn change(&mut self, catalog: &Catalog, own: &str) {
+        let messages = &self.messages;
+        self.offers.change(catalog, || called(messages));
+        self.describe(catalog, own);
     }
 
-    pub(super) fn offers_built_ins(&self) -> bool {
-        self.built_ins
+    /// Writes the system prompt and counts the tools anew.
+    pub(super) fn describe(&mut self, catalog: &Catalog, own: &str) {
+        self.offers_changed();
+        let search = self.offers.search();
+        self.set_system(prompt::build(own, catalog, search, self.raw.window));
+    }
+
+    fn set_system(&mut self, system: String) {
+        self.raw.system = estimate_tokens(&system);
+        self.system = system;
+    }
+
+    pub(super) fn offers(&self) -> &Offers {
+        &self.offers
+    }
+
+    /// Whoever changes them says so with `offers_changed`.
+    pub(super) fn offers_mut(&mut self) -> &mut Offers {
+        &mut self.offers
+    }
+
+    pub(super) fn offers_changed(&mut self) {
+        self.raw.tools = self.offers.tokens();
+        self.raw.tool_search = self.offers.search();
+    }
+
+    /// The tools that read kept results are on offer from here on.
+    pub(super) fn read_results(&mut self) {
+        self.offers.read_results();
+        self.offers_changed();
     }
 
     /// The next request.
     pub(super) fn request(&mut self, config: &AgentConfig) -> ModelRequest {
-        if self.system.is_empty() {
-            self.system.clone_from(&config.system);
-            self.raw.system = estimate_tokens(&self.system);
-        }
         self.sent = self.raw.total();
         ModelRequest {
             system: self.system.clone(),
             messages: self.messages.as_slice().into(),
-            tools: Arc::clone(&self.tools),
+            tools: self.offers.list(),
             max_output_tokens: config.max_output_tokens,
             temperature: config.temperature,
         }
     }
 
-    pub(super) fn messages(&self) -> &[Message] {
+    pub(super) fn messages(&self) -> &[Arc<Message>] {
         &self.messages
-    }
-
-    pub(super) fn window(&self) -> Option<u64> {
-        self.raw.window
     }
 
     /// The place of the user's last message.
     pub(super) fn last_user(&self) -> Option<usize> {
-        self.messages.iter().rposition(|message| matches!(message, Message::User { .. }))
+        self.messages.iter().rposition(|message| matches!(**message, Message::User { .. }))
+    }
+
+    /// Where the round begins whose results the model has not answered yet: the place of the message
+    /// that asked for them, or the end.
+    pub(super) fn round(&self) -> usize {
+        let results = self.messages.iter().rev();
+        let results =
+            results.take_while(|message| matches!(***message, Message::Result { .. })).count();
+        let end = self.messages.len();
+        if results == 0 { end } else { end.saturating_sub(results + 1) }
     }
 
     /// The next usage report is not about a request of this conversation.
@@ -157,68 +210,42 @@ impl Conversation {
         self.sent = 0;
     }
 
-    /// Puts a summary in the place of everything before the user's last message.
-    pub(super) fn replace_earlier(&mut self, summary: String) {
-        let last = self.last_user().unwrap_or_default();
-        let rest = self.messages.split_off(last);
-        self.clear();
-        self.push(Message::User { text: summary });
-        for message in rest {
-            self.push(message);
+    /// Tokens that a request and its answer may have together: the window, or what the endpoint was
+    /// found to take. `None` if neither is known.
+    pub(super) fn limit(&self) -> Option<u64> {
+        match (self.raw.window, self.ceiling) {
+            (Some(window), Some(ceiling)) => Some(window.min(ceiling)),
+            (known, None) | (None, known) => known,
         }
     }
 
-    /// Whether the next request and its answer would not fit the window.
-    pub(super) fn overfull(&self, max_output: Option<u64>) -> bool {
-        self.raw.window.is_some_and(|window| {
-            let answer = max_output.unwrap_or(window / 8).min(window / 2);
-            self.parts().total().saturating_add(answer) > window
-        })
+    /// The endpoint said that the request is too long: whatever the window, less than this fits.
+    pub(super) fn too_long(&mut self) {
+        let less = self.parts().total().saturating_mul(9) / 10;
+        self.ceiling = Some(self.ceiling.map_or(less, |known| known.min(less)));
     }
 
-    /// Shortens old results if the next request and its answer would not fit the window. Returns
-    /// how many were shortened.
-    pub(super) fn fit(&mut self, max_output: Option<u64>, kept: &mut Kept) -> usize {
-        if self.overfull(max_output) { self.shorten_old(kept) } else { 0 }
-    }
-
-    /// Shortens all results but the latest, each with a line that says so. The whole text stays
-    /// readable through the built-in tools.
-    pub(super) fn shorten_old(&mut self, kept: &mut Kept) -> usize {
-        let is_result = |message: &Message| matches!(message, Message::Result { .. });
-        let results = self.messages.iter().filter(|message| is_result(message)).count();
-        let old = results.saturating_sub(RECENT_RESULTS);
-        let mut shortened = 0;
-        let mut saved = 0;
-        for message in self.messages.iter_mut().filter(|message| is_result(message)).take(old) {
-            let before = cost(message);
-            let Message::Result { call, text, .. } = message else { continue };
-            let total = text.chars().count();
-            // A shortened one is a little longer than what stays of it.
-            if total <= SHORTENED * 2 {
-                continue;
-            }
-            let start: String = text.chars().take(SHORTENED).collect();
-            let read_on = match call {
-                Some(id) => {
-                    kept.keep(*id, Arc::clone(text));
-                    format!("; to read it again: mini_me_read_result {{\"id\": {id}}}")
-                }
-                None => String::new(),
-            };
-            *text = format!(
-                "{start}\n[Shortened to make room: {SHORTENED} of {total} characters stay{read_on}]"
-            )
-            .into();
-            saved += before.saturating_sub(cost(message));
-            shortened += 1;
-        }
-        self.raw.results = self.raw.results.saturating_sub(saved);
-        shortened
+    /// How many tokens too many the next request and its answer would be.
+    pub(super) fn excess(&self, max_output: Option<u64>) -> u64 {
+        let Some(limit) = self.limit() else { return 0 };
+        let answer = max_output.unwrap_or(limit / 8).min(limit / 2);
+        self.parts().total().saturating_add(answer).saturating_sub(limit)
     }
 }
 
-fn cost(message: &Message) -> u64 {
+/// The names of all tools that were called so far.
+fn called(messages: &[Arc<Message>]) -> HashSet<ModelName> {
+    let mut names = HashSet::new();
+    for message in messages {
+        if let Message::Assistant { calls, .. } = message.as_ref() {
+            names.extend(calls.iter().map(|call| call.name.clone()));
+        }
+    }
+    names
+}
+
+/// Estimated tokens of a message.
+pub(super) fn cost(message: &Message) -> u64 {
     ENVELOPE
         + match message {
             Message::User { text } => estimate_tokens(text),
@@ -236,22 +263,6 @@ fn call_cost(call: &RequestedCall) -> u64 {
         Err(bad) => bad.raw.clone(),
     };
     ENVELOPE + estimate_tokens(call.name.as_str()) + estimate_tokens(&arguments)
-}
-
-fn offer_of(tool: &Tool) -> ToolOffer {
-    ToolOffer {
-        name: tool.model_name.clone(),
-        description: tool.definition.description.clone(),
-        schema: Arc::clone(&tool.definition.input_schema),
-    }
-}
-
-fn offer_cost(offer: &ToolOffer) -> u64 {
-    let schema = offer.schema.to_string();
-    ENVELOPE
-        + estimate_tokens(offer.name.as_str())
-        + estimate_tokens(&offer.description)
-        + estimate_tokens(&schema)
 }
 
 /// A history in which every call has exactly one result right after its message: what is missing

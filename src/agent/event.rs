@@ -16,6 +16,13 @@ pub enum Event {
         /// The message.
         text: String,
     },
+    /// The user takes back a message that waits.
+    TakenBack {
+        /// Its place among those that wait, from 0.
+        at: usize,
+        /// The message; if another one stands there by now, nothing happens.
+        text: String,
+    },
     /// A direct call by the user.
     CallDirect {
         /// Which tool.

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::kept::Whole;
 use super::phase::Phase;
-use super::{Agent, Told, results};
+use super::{Agent, Told, builtin, results};
 use crate::domain::{Call, CallId, Message, Outcome, ToolId};
 
 /// An earlier conversation, as it is gone on with.
@@ -25,6 +26,8 @@ pub struct Past {
 pub struct PastResult {
     /// Which call.
     pub call: CallId,
+    /// Of which tool.
+    pub tool: ToolId,
     /// How it ended, whole.
     pub outcome: Arc<Outcome>,
     /// What the model was told; `None` for a call that the user made.
@@ -81,12 +84,16 @@ impl Agent {
         self.ids.call = self.ids.call.max(past.last_call());
         let mut seen = HashSet::new();
         let latest = past.results.iter().rev().filter(|result| seen.insert(result.call));
-        let cut: Vec<(CallId, Arc<str>)> = latest.filter_map(cut).collect();
-        for (call, whole) in cut.into_iter().rev() {
-            self.kept.keep(call, whole);
+        let kept: Vec<(Whole, bool)> = latest.filter_map(kept).collect();
+        let cut = kept.iter().any(|(_, cut)| *cut);
+        for (whole, _) in kept.into_iter().rev() {
+            self.kept.keep(whole);
         }
         self.conversation.resume(past.messages);
-        self.conversation.offer(&self.catalog, &self.config.system, self.kept.any());
+        self.conversation.change(&self.catalog, &self.config.system);
+        if cut {
+            self.conversation.read_results();
+        }
     }
 
     /// What is written of a call that answers a request of the model.
@@ -98,17 +105,19 @@ impl Agent {
     }
 }
 
-/// The whole of a result of which the model was told a part.
-fn cut(result: &PastResult) -> Option<(CallId, Arc<str>)> {
-    let told = result.told.as_deref()?;
+/// The whole of a result, and whether the model was told a part of it only.
+fn kept(result: &PastResult) -> Option<(Whole, bool)> {
+    let told = result.told.as_deref().filter(|_| result.tool.server.as_str() != builtin::SERVER)?;
     let whole = whole(&result.outcome)?;
-    (!told.contains(&whole)).then(|| (result.call, whole.into()))
+    let cut = !told.contains(&whole);
+    let (id, tool) = (result.call, result.tool.clone());
+    Some((Whole { id, tool, text: whole.into() }, cut))
 }
 
-/// What a tool answered, whole, as text; `None` where it gave no answer.
+/// What a tool answered, whole, as text; `None` where it gave none.
 pub fn whole(outcome: &Outcome) -> Option<String> {
     match outcome {
-        Outcome::Ok(output) | Outcome::ToolError(output) => Some(results::flatten(output)),
+        Outcome::Ok(output) | Outcome::ToolError(output) => results::flatten(output),
         Outcome::InvalidArguments { .. }
         | Outcome::Denied(_)
         | Outcome::NotSent { .. }

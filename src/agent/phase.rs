@@ -17,10 +17,12 @@ pub(super) struct Turn {
     pub(super) phase: Phase,
     pub(super) usage: Usage,
     pub(super) repeats: Repeats,
-    /// Old results were shortened because the endpoint said that the request is too long.
-    pub(super) squeezed: bool,
-    /// The earlier conversation was summarised, or that was tried.
-    pub(super) summed: bool,
+    /// Requests to the model in the whole turn.
+    pub(super) all_rounds: u32,
+    /// How often room was made because the endpoint said that the request is too long.
+    pub(super) squeezed: u32,
+    /// After how many requests the earlier conversation was summarised last, or that was tried.
+    pub(super) summed_at: Option<u32>,
 }
 
 /// What a turn waits for.
@@ -29,7 +31,7 @@ pub(super) enum Phase {
     /// The model's answer.
     Asking(Draft),
     /// A summary of the earlier conversation, before the model is asked.
-    Summing(Draft),
+    Summing(Draft, Summing),
     /// The results of the calls of one round.
     Calling {
         /// One for each call, in the model's order.
@@ -41,6 +43,21 @@ pub(super) enum Phase {
     Questioning(Question),
 }
 
+/// What a summary that is waited for stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Summing {
+    /// It takes the place of so many messages from the beginning …
+    pub(super) end: usize,
+    /// … except this one.
+    pub(super) keep: Option<usize>,
+    /// Messages that it stands for.
+    pub(super) messages: usize,
+    /// Messages of which the model saw only a part.
+    pub(super) cut: usize,
+    /// Messages that the model did not see.
+    pub(super) left_out: usize,
+}
+
 impl Turn {
     pub(super) fn new(id: TurnId, started: Instant) -> Self {
         Self {
@@ -50,22 +67,26 @@ impl Turn {
             phase: Phase::Asking(Draft::default()),
             usage: Usage::default(),
             repeats: Repeats::default(),
-            squeezed: false,
-            summed: false,
+            all_rounds: 0,
+            squeezed: 0,
+            summed_at: None,
         }
     }
 
     /// The answer that is being received, if one is.
     pub(super) fn draft(&mut self) -> Option<&mut Draft> {
         match &mut self.phase {
-            Phase::Asking(draft) | Phase::Summing(draft) => Some(draft),
+            Phase::Asking(draft) | Phase::Summing(draft, _) => Some(draft),
             Phase::Calling { .. } | Phase::Questioning(_) => None,
         }
     }
 
-    /// Whether what the model sends is a summary and no answer.
-    pub(super) fn is_summing(&self) -> bool {
-        matches!(self.phase, Phase::Summing(_))
+    /// Set while what the model sends is a summary and no answer.
+    pub(super) fn summing(&self) -> Option<Summing> {
+        match self.phase {
+            Phase::Summing(_, summing) => Some(summing),
+            Phase::Asking(_) | Phase::Calling { .. } | Phase::Questioning(_) => None,
+        }
     }
 
     /// Adds the tokens of one request.

@@ -12,22 +12,32 @@ use super::calls::{Stage, usable};
 use super::{Agent, Effect, SessionEvent};
 use crate::bridge::Notice;
 use crate::domain::{
-    Answer, Approval, Call, CallId, CallState, DeniedBy, Mode, Outcome, Source, Tool, Warning,
+    Answer, Approval, Call, CallId, CallState, DeniedBy, Grounds, GroundsKind, Mode, Outcome,
+    Source, Tool, Warning,
 };
-use crate::permission::Rule;
 use crate::schema::check::check;
 
 impl Agent {
     /// Puts a call before the user.
-    pub(super) fn ask_person(&mut self, id: CallId, tool: Arc<Tool>, why: String) {
+    pub(super) fn ask_person(
+        &mut self,
+        id: CallId,
+        tool: Arc<Tool>,
+        why: String,
+        grounds: Grounds,
+        now: Instant,
+    ) {
         let host = self.catalog.server(&tool.id.server).map(|server| server.host.clone());
         let Some(open) = self.open.get_mut(&id) else { return };
         let call = Arc::clone(&open.call);
+        let what_if = self.policy.what_if(&tool, Some(&call.arguments), now);
+        let what_if = what_if.into_iter().map(|other| (other.change, other.verdict)).collect();
         let approval = Arc::new(Approval {
             call: call.as_ref().clone(),
             tool: Arc::clone(&tool),
             host: host.unwrap_or_default(),
             why,
+            grounds: Grounds { what_if, ..grounds },
         });
         open.tool = Some(tool);
         open.stage = Stage::Asking(Arc::clone(&approval));
@@ -71,7 +81,7 @@ impl Agent {
         self.close_ask(id, "answered");
         match answer {
             Answer::Session => {
-                self.policy.grant(&tool);
+                self.policy.grant_limited(&tool, now);
                 self.out.push(Effect::Save(SessionEvent::Granted { tool: tool.id.clone() }));
                 self.run(id, "user: this session", now);
                 self.release_granted(now);
@@ -79,7 +89,7 @@ impl Agent {
             Answer::Always => {
                 // The grant answers for this run, also where a rule of the config asks first.
                 self.policy.grant(&tool);
-                let (server, rule) = (tool.id.server.clone(), Rule::always(&tool));
+                let (server, rule) = (tool.id.server.clone(), self.policy.always(&tool));
                 self.policy.remember(&server, rule.clone());
                 self.out.push(Effect::Remember { server, rule });
                 self.run(id, "user: always", now);
@@ -108,20 +118,28 @@ impl Agent {
             self.settle(id, Outcome::InvalidArguments { message }, now);
         } else {
             let why = "the tool's definition changed while you were asked".to_owned();
-            self.decide_again(id, tool, why, now);
+            self.decide_again(id, tool, why, GroundsKind::ChangedMeanwhile, now);
         }
         None
     }
 
     /// Asks again, unless the policy forbids the call as it is now.
-    fn decide_again(&mut self, id: CallId, tool: Arc<Tool>, reason: String, now: Instant) {
+    fn decide_again(
+        &mut self,
+        id: CallId,
+        tool: Arc<Tool>,
+        reason: String,
+        kind: GroundsKind,
+        now: Instant,
+    ) {
         let Some(open) = self.open.get(&id) else { return };
         let decision = self.policy.decide(&tool, &open.call.arguments, now);
         if decision.verdict == Mode::Deny {
             let rule = decision.because.describe();
             self.deny(id, DeniedBy::Rule { rule }, &decision.describe(), now);
         } else {
-            self.ask_person(id, tool, reason);
+            let grounds = Grounds { kind, ..decision.because.grounds() };
+            self.ask_person(id, tool, reason, grounds, now);
         }
     }
 
@@ -144,7 +162,8 @@ impl Agent {
         open.call = Arc::new(Call { arguments, ..approval.call.clone() });
         open.edited = true;
         self.close_ask(id, "edited");
-        self.decide_again(id, tool, "you edited the arguments".to_owned(), now);
+        let reason = "you edited the arguments".to_owned();
+        self.decide_again(id, tool, reason, GroundsKind::Edited, now);
     }
 
     /// A grant answers the other open questions that it covers.

@@ -2,8 +2,11 @@
 
 mod approvals;
 mod cancelling;
+mod queueing;
 mod rig;
 mod rounds;
+mod searching;
 mod stories;
 mod summing;
 mod told;
+mod windows;

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use super::phase::{Draft, Phase, Slot, Turn};
+use super::repeat::Made;
 use super::{Agent, Effect, SessionEvent};
 use crate::bridge::Notice;
 use crate::domain::model::{Finish, ModelEvent, ProviderError, ProviderErrorKind};
@@ -16,31 +17,12 @@ use crate::domain::{
 const CALLS_PER_ROUND: usize = 128;
 /// Bytes of text and reasoning of one answer; more than this is a model out of control too.
 const ANSWER_BYTES: usize = 8 * 1024 * 1024;
+/// How often in one turn room is made because the endpoint says that the request is too long.
+const SQUEEZES: u32 = 3;
 
 impl Agent {
-    pub(super) fn submitted(&mut self, text: String, now: Instant) {
-        if text.trim().is_empty() {
-            return;
-        }
-        let waited = !self.queue.is_empty();
-        self.queue.push_back(text);
-        if self.turn.is_some() {
-            return self.tell_queue();
-        }
-        self.next_turn(now);
-        if waited {
-            self.tell_queue();
-        }
-    }
-
-    fn tell_queue(&mut self) {
-        let texts = self.queue.iter().cloned().collect();
-        self.tell(Notice::Queued { texts });
-    }
-
-    /// Begins a turn with the oldest message that waits, if any.
-    fn next_turn(&mut self, now: Instant) {
-        let Some(text) = self.queue.pop_front() else { return };
+    /// Begins a turn with this message.
+    pub(super) fn begin_turn(&mut self, text: String, now: Instant) {
         let id = self.ids.turn();
         self.turn = Some(Turn::new(id, now));
         self.tell(Notice::TurnStarted { turn: id, text: text.clone() });
@@ -48,41 +30,27 @@ impl Agent {
         self.ask_model();
     }
 
+    /// Makes room where there is too little, then asks the model.
     pub(super) fn ask_model(&mut self) {
-        let shortened = self.conversation.fit(self.config.max_output_tokens, &mut self.kept);
-        self.say_shortened(shortened);
-        self.offer_built_ins();
-        if self.ask_summary() {
-            return;
+        self.warn_of_budget();
+        if !self.make_room() {
+            self.send_request();
         }
+    }
+
+    fn send_request(&mut self) {
         let request = self.conversation.request(&self.config);
         let Some(turn) = &mut self.turn else { return };
         turn.rounds += 1;
+        turn.all_rounds += 1;
         turn.phase = Phase::Asking(Draft::default());
         let turn = turn.id;
         self.out.push(Effect::AskModel { turn, request });
     }
 
-    /// The tools that read kept results are on offer once there is one.
-    fn offer_built_ins(&mut self) {
-        if self.kept.any() && !self.conversation.offers_built_ins() {
-            self.conversation.offer(&self.catalog, &self.config.system, true);
-        }
-    }
-
-    fn say_shortened(&mut self, results: usize) {
-        if results > 0 {
-            self.warn(Warning::new(
-                Source::Model,
-                format!("The conversation nears the model's window: {results} old results were shortened for the model."),
-                "The session keeps them whole; start a new session when the subject changes.",
-            ));
-        }
-    }
-
     pub(super) fn model_said(&mut self, id: TurnId, event: ModelEvent, now: Instant) {
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.id == id) else { return };
-        let summing = turn.is_summing();
+        let summing = turn.summing().is_some();
         let Some(draft) = turn.draft() else { return };
         match event {
             ModelEvent::Text(chunk) => {
@@ -135,11 +103,11 @@ impl Agent {
     }
 
     fn answer_ended(&mut self, finish: Finish, now: Instant) {
-        let summing = self.turn.as_ref().is_some_and(Turn::is_summing);
+        let summing = self.turn.as_ref().and_then(Turn::summing);
         let draft = self.take_draft();
-        if summing {
+        if let Some(summing) = summing {
             let whole = matches!(finish, Finish::Stop | Finish::Length);
-            return self.summed(&draft, whole);
+            return self.summed(&draft, summing, whole);
         }
         let blank = draft.is_blank();
         match finish {
@@ -197,19 +165,15 @@ impl Agent {
         if turn.draft().is_none() {
             return;
         }
-        if turn.is_summing() {
+        if let Some(summing) = turn.summing() {
             let draft = self.take_draft();
-            return self.summed(&draft, false);
+            return self.summed(&draft, summing, false);
         }
-        let retry = error.kind == ProviderErrorKind::TooLong && !turn.squeezed;
-        turn.squeezed |= retry;
+        let retry = error.kind == ProviderErrorKind::TooLong && turn.squeezed < SQUEEZES;
+        turn.squeezed += u32::from(retry);
         let draft = self.take_draft();
-        if retry && draft.is_blank() {
-            let shortened = self.conversation.shorten_old(&mut self.kept);
-            if shortened > 0 {
-                self.say_shortened(shortened);
-                return self.ask_model();
-            }
+        if retry && draft.is_blank() && self.squeeze() {
+            return;
         }
         let broke = error.kind == ProviderErrorKind::Broken && !draft.is_blank();
         let calls = draft.calls.len();
@@ -221,6 +185,21 @@ impl Agent {
             TurnEnd::Failed { reason: error.message, unreachable }
         };
         self.end_turn(reason, now);
+    }
+
+    /// Makes room for a request that the endpoint found too long, and sends it again. False if there
+    /// is nothing to make room with.
+    fn squeeze(&mut self) -> bool {
+        let before = self.conversation.parts().total();
+        self.conversation.too_long();
+        if self.make_room() {
+            return true;
+        }
+        let smaller = self.conversation.parts().total() < before;
+        if smaller {
+            self.send_request();
+        }
+        smaller
     }
 
     fn start_round(&mut self, mut draft: Draft, now: Instant) {
@@ -272,9 +251,9 @@ impl Agent {
         for slot in slots {
             let Some(settled) = slot.settled else { continue };
             if let Some(turn) = self.turn.as_mut() {
-                let times = turn.repeats.count(&slot.name, &slot.arguments, &settled.outcome);
-                if times >= self.config.repeat {
-                    repeated = Some(QuestionKind::Repeated { tool: settled.label, times });
+                let made = Made::new(&slot.name, &slot.arguments, &settled.outcome, settled.label);
+                if let Some((tool, times)) = turn.repeats.count(made, self.config.repeat) {
+                    repeated = Some(QuestionKind::Repeated { tool, times });
                 }
             }
             self.record(Message::Result {
@@ -336,7 +315,7 @@ impl Agent {
         let Some(turn) = self.turn.as_mut() else { return };
         let id = turn.id;
         match &mut turn.phase {
-            Phase::Summing(_) => {
+            Phase::Summing(..) => {
                 self.out.push(Effect::StopModel { turn: id });
                 self.end_turn(TurnEnd::Cancelled, now);
             }
@@ -361,14 +340,26 @@ impl Agent {
     fn end_turn(&mut self, reason: TurnEnd, now: Instant) {
         let Some(turn) = self.turn.take() else { return };
         self.out.push(Effect::Save(SessionEvent::TurnEnded { reason: reason.clone() }));
-        // What waits would fail in the same way: it goes out with the next message.
-        let goes_on = !matches!(reason, TurnEnd::Failed { .. });
         let took = now.saturating_duration_since(turn.started);
+        let goes_on = goes_on(&reason);
         self.tell(Notice::TurnEnded { turn: turn.id, reason, usage: turn.usage, took });
-        if goes_on && !self.queue.is_empty() {
-            self.next_turn(now);
-            self.tell_queue();
-        }
+        if goes_on { self.send_queued(now) } else { self.hand_back_queued() }
+    }
+}
+
+/// Whether what waits in the queue is sent after such an end. What the user stopped is not followed
+/// by something else at once, and what failed would fail again.
+fn goes_on(end: &TurnEnd) -> bool {
+    match end {
+        TurnEnd::Done
+        | TurnEnd::Length
+        | TurnEnd::ContentFilter
+        | TurnEnd::Refused
+        | TurnEnd::Empty => true,
+        TurnEnd::Cancelled
+        | TurnEnd::Stopped
+        | TurnEnd::Incomplete { .. }
+        | TurnEnd::Failed { .. } => false,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `tools`: what was discovered, under which names, with which permission, at what price.
 
 mod explain;
+mod pins;
 
 use super::headless::{Headless, interrupted};
 use super::launch::Launch;
@@ -8,7 +9,8 @@ use super::output::{self, Cell, Mark, Paint};
 use super::{Exit, Stop, call, json, resolve};
 use crate::cli::{self, Common};
 use crate::domain::{Catalog, Interaction, Mode, Server, ServerName, Tool};
-use crate::permission::Policy;
+use crate::paths::Paths;
+use crate::permission::{Listing, Policy};
 use crate::runtime::{Setup, assemble};
 use crate::store;
 use crate::text;
@@ -18,6 +20,7 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
     let mut launch = Launch::prepare(common, Interaction::Headless)?;
     let given = options.args.as_deref().map(call::whole).transpose()?;
     let only = options.server.as_deref().map(ServerName::from);
+    let remembered = options.pins.then(|| pins::remembered(launch.setup.paths.as_ref()));
     launch.setup.only = only.clone().map(|name| vec![name]);
     let services = launch.accompaniment();
     Launch::accompany(services, async {
@@ -27,14 +30,25 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
             () = program.settle(only.as_ref()) => true,
             () = interrupted() => false,
         };
+        if let (true, Some(word)) = (settled, &options.accept_pin) {
+            let accepted = pins::accept(&mut program, word, options).await;
+            program.end().await;
+            return accepted;
+        }
         let catalog = program.catalog.clone();
         program.end().await;
         if !settled {
             return Ok(Exit::Interrupted);
         }
+        if let Some(board) = remembered {
+            let shown = pins::Shown::new(&catalog, &board, &launch.setup, only.as_ref());
+            output::print(&shown.told(options.json, Paint::for_stdout()))?;
+            return Ok(outcome(&catalog, only.as_ref()));
+        }
         if let Some(word) = &options.explain {
             let tool = resolve::resolve(&catalog, word)?;
-            let policy = permissions(&launch.setup);
+            let mut policy = permissions(&launch.setup);
+            policy.learn(catalog.servers.iter().filter_map(Listing::of));
             let explained = explain::explain(&tool, &policy, given.as_ref());
             output::print(&explained.shown(options.json, Paint::for_stdout()))?;
             return Ok(Exit::Done);
@@ -58,7 +72,10 @@ pub async fn run(common: &Common, options: &cli::Tools) -> Result<Exit, Stop> {
 /// The permissions as they stand at the beginning of a run.
 fn permissions(setup: &Setup) -> Policy {
     let remembered = setup.paths.as_ref().map(|paths| store::read_rules(paths).0);
-    assemble::policy(&setup.config.mcp, &remembered.unwrap_or_default(), &setup.extra_rules)
+    let remembered = remembered.unwrap_or_default();
+    let mut policy = assemble::policy(&setup.config.mcp, &remembered, &setup.extra_rules);
+    policy.rules_file = setup.paths.as_ref().map(Paths::rules_file);
+    policy
 }
 
 /// A server that is asked for by name has to exist.

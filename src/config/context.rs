@@ -7,8 +7,8 @@ use std::path::Path;
 
 use super::keys;
 use super::node::{Entry, Node, Position, Value};
-use super::secret;
-use crate::domain::{Source, Warning};
+use super::{scalar, secret};
+use crate::domain::{Mode, Source, Warning};
 
 /// Looks a variable up in the environment.
 pub type Env<'a> = dyn Fn(&str) -> Option<OsString> + 'a;
@@ -102,6 +102,15 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// A permission word. One that is not known counts as *ask*, or as *deny* where that was
+    /// probably meant, with a warning.
+    pub(super) fn mode(&mut self, node: &Node, field: &str) -> Mode {
+        scalar::mode(node, field).unwrap_or_else(|problem| {
+            self.warn(&problem);
+            scalar::meant_mode(node)
+        })
+    }
+
     /// Adds a warning about a place in the file.
     pub(super) fn warn(&mut self, problem: &Problem) {
         let source = Source::Config {

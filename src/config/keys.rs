@@ -14,13 +14,15 @@ pub(super) const MODEL: [&str; 8] = [
     "temperature",
     "headers",
 ];
-pub(super) const MCP: [&str; 8] = [
+pub(super) const MCP: [&str; 10] = [
     "permissions",
     "discoveryTimeout",
     "callTimeout",
     "maxCallTime",
     "resultLimit",
     "pins",
+    "toolSearch",
+    "grants",
     "caFile",
     "servers",
 ];
@@ -40,10 +42,12 @@ pub(super) const SERVER: [&str; 11] = [
 pub(super) const BEARER: [&str; 2] = ["type", "tokenEnv"];
 pub(super) const API_KEY: [&str; 3] = ["type", "header", "keyEnv"];
 pub(super) const AUTH: [&str; 4] = ["type", "tokenEnv", "header", "keyEnv"];
-pub(super) const RULE: [&str; 5] = ["tool", "when", "readOnly", "permissions", "maxCalls"];
-/// A rule in `rules.yaml`.
-pub(super) const REMEMBERED: [&str; 7] =
-    ["server", "tool", "when", "readOnly", "permissions", "maxCalls", "pin"];
+/// A rule, in the config and in `rules.yaml`. `server` says whose it is; in the config, where that is
+/// known, it may be left out.
+pub(super) const RULE: [&str; 8] =
+    ["server", "tool", "when", "readOnly", "destructive", "permissions", "maxCalls", "pin"];
+/// What “this tool for this session” allows at most.
+pub(super) const GRANTS: [&str; 2] = ["until", "maxCalls"];
 pub(super) const UI: [&str; 4] = ["theme", "mouse", "sidebarWidth", "notify"];
 
 /// Keys that say what a server may do: a misspelt one closes.
@@ -121,6 +125,11 @@ pub(super) fn near_guard(key: &str) -> Option<&'static str> {
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, guard)| guard);
     near.or_else(|| synonym(key).and_then(|meant| GUARDS.into_iter().find(|g| *g == meant)))
+}
+
+/// Whether an unknown key was probably meant to be `pins`.
+pub(super) fn near_pins(key: &str) -> bool {
+    distance(key, "pins") <= 1
 }
 
 fn synonym(key: &str) -> Option<&'static str> {

@@ -8,7 +8,7 @@ use secrecy::SecretString;
 use url::Url;
 
 use crate::domain::{Mode, ServerName};
-use crate::permission::{Pattern, Rule};
+use crate::permission::{GrantLimits, Pattern, Rule};
 
 /// Everything that was configured, defaults filled in.
 #[derive(Debug, Clone)]
@@ -89,6 +89,10 @@ pub struct McpConfig {
     pub result_limit: u64,
     /// What a changed definition does.
     pub pins: PinMode,
+    /// Whether the model searches for tools instead of getting the definitions of all.
+    pub tool_search: ToolSearchMode,
+    /// What “this tool for this session” allows at most.
+    pub grants: GrantLimits,
     /// A file with further certificate authorities, in PEM.
     pub ca_file: Option<PathBuf>,
     /// The servers, in the order of the file. Refused entries are not here but in
@@ -105,6 +109,18 @@ pub enum PinMode {
     /// It cannot be called until accepted.
     Block,
     /// Nothing.
+    Off,
+}
+
+/// Whether the model searches for tools instead of getting the definitions of all in every request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolSearchMode {
+    /// Where the definitions would take more than a tenth of the model's window.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never.
     Off,
 }
 
@@ -255,6 +271,8 @@ impl Default for McpConfig {
             max_call_time: Duration::from_secs(15 * 60),
             result_limit: 6000,
             pins: PinMode::default(),
+            tool_search: ToolSearchMode::default(),
+            grants: GrantLimits::default(),
             ca_file: None,
             servers: Vec::new(),
         }

@@ -6,12 +6,17 @@ use std::path::Path;
 use super::context::{Context, Fields, Origins, Problem, fault};
 use super::decode::rule;
 use super::node::{self, Node, Position, Value};
-use super::{keys, scalar};
+use super::scalar;
 use crate::domain::{Mode, ServerName, Warning};
 use crate::permission::{Pattern, Rule, RuleOrigin};
 
+/// Every server, where it cannot be said which one a rule was for.
+const EVERY: &str = "*";
+
 /// The rules of a file's text, with a warning for each that cannot be understood. Such a rule
-/// makes its server ask, whatever else is remembered for it: a mistake never loosens.
+/// makes its server ask, whatever else is remembered for it, and forbids what it was meant to
+/// forbid; where it cannot be said which server that is, all of them: a mistake never loosens. The
+/// name of a server may be a pattern.
 pub fn decode(text: &str, file: &Path) -> (Vec<(ServerName, Rule)>, Vec<Warning>) {
     let mut context =
         Context { file, env: &|_| None, warnings: Vec::new(), origins: Origins::default() };
@@ -24,20 +29,25 @@ pub fn decode(text: &str, file: &Path) -> (Vec<(ServerName, Rule)>, Vec<Warning>
     (rules, context.warnings)
 }
 
+/// What is in force while the file cannot be read at all.
+pub fn closed(file: &Path) -> Vec<(ServerName, Rule)> {
+    vec![(EVERY.into(), everything(Mode::Ask, origin(file, None)))]
+}
+
 fn unusable(context: &mut Context<'_>, at: Position, what: &str) -> Vec<(ServerName, Rule)> {
-    let what = format!("{what}; no remembered rule is in force");
+    let what = format!("{what}; no remembered rule is in force, and every server asks");
     context.warn(&Problem::new(at, "rules", what, "Mend the line, or move the file away."));
-    Vec::new()
+    closed(context.file)
 }
 
 fn decode_list(context: &mut Context<'_>, items: &[Node]) -> Vec<(ServerName, Rule)> {
     let mut rules = Vec::new();
-    let mut asking = Vec::new();
+    let mut closing = Vec::new();
     for (index, item) in items.iter().enumerate() {
         let path = format!("rules[{index}]");
         let server = server_of(item);
         let decoded = fault(item, &path).map_or(Ok(()), Err).and_then(|()| {
-            let rule = rule::decode(context, item, &path, &keys::REMEMBERED)?;
+            let rule = rule::decode(context, item, &path, None)?;
             let missing =
                 || Problem::new(item.at, format!("{path}.server"), "`server` is missing", "");
             Ok((server.clone().ok_or_else(missing)?, rule))
@@ -45,16 +55,16 @@ fn decode_list(context: &mut Context<'_>, items: &[Node]) -> Vec<(ServerName, Ru
         match decoded {
             Ok(pair) => rules.push(pair),
             Err(mut problem) => {
-                let server = server.map(|server| (server.clone(), ask(context.file, item.at)));
-                let closes = if server.is_some() { "; its server asks for everything" } else { "" };
-                problem.what = format!("{}{closes}", problem.what);
+                let whose = if server.is_some() { "its server asks" } else { "every server asks" };
+                problem.what = format!("{}; {whose} for everything", problem.what);
                 context.warn(&problem);
-                asking.extend(server);
+                let server = server.unwrap_or_else(|| EVERY.into());
+                closing.extend(stricter(context.file, item).map(|rule| (server.clone(), rule)));
             }
         }
     }
-    asking.extend(rules);
-    asking
+    closing.extend(rules);
+    closing
 }
 
 fn server_of(item: &Node) -> Option<ServerName> {
@@ -63,16 +73,35 @@ fn server_of(item: &Node) -> Option<ServerName> {
     Some(ServerName::from(server))
 }
 
-fn ask(file: &Path, at: Position) -> Rule {
-    Rule {
-        tool: Pattern("*".to_owned()),
-        when: Vec::new(),
-        read_only: None,
-        permissions: Mode::Ask,
-        max_calls: None,
-        pin: None,
-        origin: RuleOrigin { file: Some(file.to_path_buf()), line: Some(at.line) },
-    }
+/// What stands in for a rule that cannot be understood: what it was meant to forbid is forbidden,
+/// and everything else asks.
+fn stricter(file: &Path, item: &Node) -> impl Iterator<Item = Rule> {
+    let fields = Fields::of(item, "", "").ok();
+    let given = |key: &str| fields.as_ref().and_then(|fields| fields.given(key));
+    let forbids = |node: &Node| {
+        scalar::mode(node, "").unwrap_or_else(|_unknown| scalar::meant_mode(node)) == Mode::Deny
+    };
+    let entries = fields.as_ref().map(|fields| fields.entries).unwrap_or_default();
+    // Under a key that is misspelt the word counts too.
+    let forbidden = given("permissions")
+        .map_or_else(|| entries.iter().any(|entry| forbids(&entry.value)), forbids);
+    let origin = origin(file, Some(item.at.line));
+    let denial = forbidden.then(|| {
+        let tool = given("tool").and_then(|node| rule::pattern(node, "").ok());
+        Rule {
+            tool: tool.unwrap_or_else(|| Pattern(EVERY.to_owned())),
+            ..everything(Mode::Deny, origin.clone())
+        }
+    });
+    denial.into_iter().chain([everything(Mode::Ask, origin)])
+}
+
+fn everything(permissions: Mode, origin: RuleOrigin) -> Rule {
+    Rule { origin, ..Rule::new(Pattern(EVERY.to_owned()), permissions) }
+}
+
+fn origin(file: &Path, line: Option<usize>) -> RuleOrigin {
+    RuleOrigin { file: Some(file.to_path_buf()), line }
 }
 
 /// A rule as one item of the file, ending in a line break.
@@ -109,6 +138,7 @@ mod tests {
                 ),
             ],
             read_only: Some(true),
+            destructive: Some(false),
             permissions: Mode::Auto,
             max_calls: Some(Rate { calls: 5, per: Duration::from_secs(60) }),
             pin: Some("ab12".to_owned()),
@@ -140,11 +170,31 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_no_list_gives_no_rules_and_a_warning() {
+    fn a_file_that_is_no_list_makes_every_server_ask() {
         for text in ["a: b", "- [", "text"] {
             let (rules, warnings) = decode(text, Path::new("rules.yaml"));
-            assert_eq!((rules.len(), warnings.len()), (0, 1), "{text}");
+            let told: Vec<_> =
+                rules.iter().map(|(server, rule)| (server.as_str(), rule.permissions)).collect();
+            assert_eq!((told, warnings.len()), (vec![("*", Mode::Ask)], 1), "{text}");
         }
         assert_eq!(decode("", Path::new("rules.yaml")), (Vec::new(), Vec::new()));
+    }
+
+    #[test]
+    fn a_broken_denial_still_denies_and_one_without_a_server_closes_all() {
+        let modes = |text: &str| {
+            let (rules, warnings) = decode(text, Path::new("rules.yaml"));
+            assert_eq!(warnings.len(), 1, "{text}: {warnings:?}");
+            let told = |(server, rule): &(ServerName, Rule)| {
+                format!("{server} {} {}", rule.tool, rule.permissions.word())
+            };
+            rules.iter().map(told).collect::<Vec<_>>()
+        };
+        let text = "- { server: a, tool: x, permissions: deny, wehn: { /p: q } }";
+        assert_eq!(modes(text), ["a x deny", "a * ask"]);
+        assert_eq!(modes("- { servr: a, tool: x, permissions: auto }"), ["* * ask"]);
+        assert_eq!(modes("- { server: a, tol: x, permissions: deny }"), ["a * deny", "a * ask"]);
+        assert_eq!(modes("- { server: a, tool: x, permision: deny }"), ["a x deny", "a * ask"]);
+        assert_eq!(modes("- { server: a, tool: x, permissions: dney }"), ["a x deny"]);
     }
 }

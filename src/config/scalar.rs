@@ -3,11 +3,14 @@
 use std::time::Duration;
 
 use super::context::{Problem, describe};
+use super::nearest::distance;
 use super::node::{Node, Value};
 use crate::domain::Mode;
 use crate::permission::Rate;
 
 const DURATION: &str = "a number and a unit, such as `500ms`, `10s`, `2m` or `1h`";
+/// Letters that may be wrong in a word that still means *deny*.
+const NEAR_DENY: usize = 2;
 /// Longest time that a setting may name: a week.
 const MAX_DURATION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
@@ -152,17 +155,29 @@ pub(super) fn choice<T: Copy>(node: &Node, field: &str, words: &[(&str, T)]) -> 
     })
 }
 
-/// A permission word; anything else counts as *ask*, and the problem says so.
+/// A permission word; anything else counts as [`meant_mode`], and the problem says so.
 pub(super) fn mode(node: &Node, field: &str) -> Result<Mode, Problem> {
     let words = [("ask", Mode::Ask), ("auto", Mode::Auto), ("deny", Mode::Deny)];
     choice(node, field, &words).map_err(|problem| {
         Problem::new(
             node.at,
             field,
-            format!("found {}, which is no permission and counts as `ask`", describe(node)),
+            format!(
+                "found {}, which is no permission and counts as `{}`",
+                describe(node),
+                meant_mode(node).word()
+            ),
             problem.advice,
         )
     })
+}
+
+/// What a permission word that is not known counts as: *ask*, unless *deny* was probably meant.
+pub(super) fn meant_mode(node: &Node) -> Mode {
+    match &node.value {
+        Value::Text(text) if distance(text, Mode::Deny.word()) <= NEAR_DENY => Mode::Deny,
+        _ => Mode::Ask,
+    }
 }
 
 #[cfg(test)]

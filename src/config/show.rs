@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use super::decode::words;
+use super::decode::{rule, words};
 use super::model::{Auth, Config, ModelConfig, ServerConfig};
 use super::{Loaded, Origins, RefusedServer, scalar};
 use crate::domain::{Source as Place, Warning};
@@ -154,7 +154,9 @@ fn mcp_section(config: &Config, from: &Source<'_>) -> Vec<(String, Shown)> {
         from.value("maxCallTime", scalar::show_duration(mcp.max_call_time)),
         from.value("resultLimit", mcp.result_limit),
         from.value("pins", words::pins(mcp.pins)),
+        from.value("toolSearch", words::tool_search(mcp.tool_search)),
     ];
+    section.extend(from.given("grants", rule::write_grants(mcp.grants)));
     section
         .extend(from.given("caFile", mcp.ca_file.as_ref().map(|file| file.display().to_string())));
     section
@@ -235,6 +237,9 @@ fn rule_value(rule: &Rule, from: &Source<'_>) -> Shown {
     }
     if let Some(read_only) = rule.read_only {
         map.insert("readOnly".to_owned(), read_only.into());
+    }
+    if let Some(destructive) = rule.destructive {
+        map.insert("destructive".to_owned(), destructive.into());
     }
     map.insert("permissions".to_owned(), rule.permissions.word().into());
     if let Some(rate) = rule.max_calls {

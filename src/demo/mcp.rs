@@ -16,6 +16,7 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
+use super::filler;
 use super::tools::{self, Definition};
 use super::tracker::Tracker;
 
@@ -26,6 +27,7 @@ const PROMPT: &str = "triage_task";
 /// The service to mount. `cancel` ends its sessions and streams.
 pub(super) fn service(
     tracker: Arc<Tracker>,
+    extra_tools: usize,
     origins: &[String],
     cancel: CancellationToken,
 ) -> StreamableHttpService<BugTracker, LocalSessionManager> {
@@ -33,7 +35,7 @@ pub(super) fn service(
         .with_allowed_origins(origins)
         .enforce_origin_validation()
         .with_cancellation_token(cancel);
-    let factory = move || Ok(BugTracker { tracker: Arc::clone(&tracker) });
+    let factory = move || Ok(BugTracker { tracker: Arc::clone(&tracker), extra_tools });
     StreamableHttpService::new(factory, Arc::default(), config)
 }
 
@@ -41,6 +43,8 @@ pub(super) fn service(
 #[derive(Debug, Clone)]
 pub(super) struct BugTracker {
     tracker: Arc<Tracker>,
+    /// Made-up tools beside those of the tracker.
+    extra_tools: usize,
 }
 
 impl BugTracker {
@@ -50,6 +54,9 @@ impl BugTracker {
         match self.tracker.ask(&request.name, arguments) {
             Some(Ok(value)) => Ok(CallToolResult::structured(value)),
             Some(Err(advice)) => Ok(CallToolResult::error(vec![ContentBlock::text(advice)])),
+            None if filler::names(self.extra_tools).any(|name| name == request.name) => {
+                Ok(CallToolResult::success(vec![ContentBlock::text(filler::ANSWER)]))
+            }
             None => Err(ErrorData::invalid_params(
                 format!("there is no tool {}; tools/list names them", request.name),
                 None,
@@ -130,7 +137,10 @@ impl ServerHandler for BugTracker {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = tools::definitions().into_iter().map(described).collect();
+        // The tracker's own stand in the middle: nobody finds them by their place.
+        let mut tools = filler::tools(self.extra_tools);
+        let middle = tools.len() / 2;
+        tools.splice(middle..middle, tools::definitions().into_iter().map(described));
         Ok(ListToolsResult::with_all_items(tools))
     }
 

@@ -49,7 +49,7 @@ pub(crate) fn definitions() -> [Definition; 7] {
             &[
                 (
                     "status",
-                    json!({ "type": "string", "enum": ["not done", "open", "in progress", "done", "any"], "default": "not done", "description": "Which tasks" }),
+                    json!({ "type": "string", "enum": ["not done", "open", "in progress", "done", "any"], "default": "not done" }),
                 ),
                 offset(),
                 limit(),
@@ -78,7 +78,7 @@ pub(crate) fn definitions() -> [Definition; 7] {
                 report(),
                 (
                     "summaryLimit",
-                    json!({ "type": "integer", "minimum": 1, "maximum": 20000, "default": 400, "description": "Characters of the summary to show" }),
+                    json!({ "type": "integer", "minimum": 1, "maximum": 20000, "default": 400, "description": "Characters" }),
                 ),
             ],
             &["report"],
@@ -89,10 +89,7 @@ pub(crate) fn definitions() -> [Definition; 7] {
             "One page of a report's console, network or action entries, oldest first. Go on with nextOffset while hasMore is true.",
             &[
                 report(),
-                (
-                    "kind",
-                    json!({ "type": "string", "enum": ["console", "network", "actions"], "description": "Which entries" }),
-                ),
+                ("kind", json!({ "type": "string", "enum": ["console", "network", "actions"] })),
                 offset(),
                 limit(),
             ],
@@ -102,14 +99,7 @@ pub(crate) fn definitions() -> [Definition; 7] {
             "search_reports",
             "Search reports",
             "Reports whose title, summary or console contains a text (case does not matter).",
-            &[
-                (
-                    "query",
-                    json!({ "type": "string", "minLength": 1, "description": "Text to look for" }),
-                ),
-                offset(),
-                limit(),
-            ],
+            &[("query", json!({ "type": "string", "minLength": 1 })), offset(), limit()],
             &["query"],
         ),
     ]
@@ -146,7 +136,7 @@ fn tool(
 fn task() -> Property {
     (
         "task",
-        json!({ "type": "string", "description": "Number or id from list_tasks or the user: #42, 42 or the UUID" }),
+        json!({ "type": "string", "description": "From list_tasks or the user: #42, 42 or the UUID" }),
     )
 }
 
@@ -158,15 +148,9 @@ fn report() -> Property {
 }
 
 fn offset() -> Property {
-    (
-        "offset",
-        json!({ "type": "integer", "minimum": 0, "default": 0, "description": "Where to begin: 0, or a nextOffset" }),
-    )
+    ("offset", json!({ "type": "integer", "minimum": 0, "description": "0, or a nextOffset" }))
 }
 
 fn limit() -> Property {
-    (
-        "limit",
-        json!({ "type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": PAGE, "description": "Most rows to return" }),
-    )
+    ("limit", json!({ "type": "integer", "minimum": 1, "maximum": MAX_PAGE, "default": PAGE }))
 }

@@ -1,13 +1,14 @@
 //! Questions to the user and their answers.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::call::Call;
-use super::tool::Tool;
+use super::tool::{Mode, Tool};
 
 /// Whether somebody is there to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,6 +30,46 @@ pub struct Approval {
     pub host: String,
     /// Why it asks: which rule or mode decided, and where it is written.
     pub why: String,
+    /// The same as data. What changed of the tool's definition is [`Tool::changes`].
+    pub grounds: Grounds,
+}
+
+/// Why something is asked, as data. Texts quote what stands in files and at servers: clean before
+/// showing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Grounds {
+    /// What kind of reason it is.
+    pub kind: GroundsKind,
+    /// The deciding rule as the file spells it, where a rule decided.
+    pub rule: Option<String>,
+    /// The file that the rule is written in; `None` for one of the command line.
+    pub file: Option<PathBuf>,
+    /// Its line, from 1.
+    pub line: Option<usize>,
+    /// What would change the answer: each change, and what would be decided then.
+    pub what_if: Vec<(String, Mode)>,
+}
+
+/// Kinds of reasons for a question.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum GroundsKind {
+    /// The server's own mode.
+    ServerMode,
+    /// The mode for all servers, or none.
+    #[default]
+    GlobalMode,
+    /// A rule that fits.
+    Rule,
+    /// A rule of which it cannot be said whether it fits.
+    Undecided,
+    /// The definition is not the one that is remembered.
+    PinChanged,
+    /// A limit was reached.
+    Limit,
+    /// The user has changed the arguments.
+    Edited,
+    /// The definition changed while the user was asked.
+    ChangedMeanwhile,
 }
 
 /// The answer to an [`Approval`]. Enter, Space and pasted text never make one that allows.
@@ -78,7 +119,7 @@ pub enum QuestionKind {
     },
     /// The same call with the same arguments gave the same result this many times in a row.
     Repeated {
-        /// Which tool, as `server/tool`.
+        /// Which tool, as `server/tool`; several where they were called in turn.
         tool: String,
         /// How many times.
         times: u32,

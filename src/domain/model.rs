@@ -1,5 +1,6 @@
 //! Words between the agent and a language model's provider.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,13 +15,56 @@ pub struct ModelRequest {
     /// System prompt.
     pub system: String,
     /// The conversation so far. Every call has exactly one result right after its message.
-    pub messages: Arc<[Message]>,
+    pub messages: Messages,
     /// The tools on offer.
     pub tools: Arc<[ToolOffer]>,
     /// Limit on the answer, in tokens.
     pub max_output_tokens: Option<u64>,
     /// Sampling temperature.
     pub temperature: Option<f64>,
+}
+
+/// Messages of a conversation. A copy costs nothing for each byte of them: the conversation and all
+/// requests made from it share every message.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Messages(Arc<[Arc<Message>]>);
+
+impl Messages {
+    /// The messages, oldest first.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Message> + Clone {
+        self.0.iter().map(AsRef::as_ref)
+    }
+
+    /// The last one.
+    pub fn last(&self) -> Option<&Message> {
+        self.0.last().map(AsRef::as_ref)
+    }
+}
+
+impl Deref for Messages {
+    type Target = [Arc<Message>];
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl From<&[Arc<Message>]> for Messages {
+    fn from(messages: &[Arc<Message>]) -> Self {
+        Self(messages.into())
+    }
+}
+
+impl From<Vec<Message>> for Messages {
+    fn from(messages: Vec<Message>) -> Self {
+        Self(messages.into_iter().map(Arc::new).collect())
+    }
+}
+
+impl<const N: usize> From<[Message; N]> for Messages {
+    fn from(messages: [Message; N]) -> Self {
+        Self(messages.into_iter().map(Arc::new).collect())
+    }
 }
 
 /// A tool as it is offered to a model.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::change::Change;
 use super::name::{ModelName, ToolId, ToolName};
 
 /// What may be done without asking. Also the word in the config file.
@@ -89,9 +90,9 @@ pub struct Tool {
     pub pin: String,
     /// How the fingerprint compares with the remembered one.
     pub pin_state: PinState,
-    /// What changed since the tool was last allowed, in words that quote outside text; empty where
-    /// nothing did or nothing is remembered to compare with.
-    pub changes: Vec<String>,
+    /// What changed since the definition that is remembered; quotes outside text. Empty where nothing
+    /// did or nothing is remembered to compare with.
+    pub changes: Vec<Change>,
     /// The mode in force for a call with unknown arguments.
     pub permission: Mode,
     /// Switched off by the user for this run.

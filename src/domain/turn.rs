@@ -123,6 +123,24 @@ pub struct ContextParts {
     pub results: u64,
     /// The model's window; `None` where not known.
     pub window: Option<u64>,
+    /// Whether the endpoint's own count of an earlier request went into the figures.
+    #[serde(default)]
+    pub counted: bool,
+    /// How tools are searched for; `None` while the definitions of all are in every request.
+    #[serde(default)]
+    pub tool_search: Option<ToolSearch>,
+}
+
+/// The mode in which the model searches for tools instead of getting all definitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolSearch {
+    /// Tools that can be found.
+    pub tools: u32,
+    /// Of these, how many the model has the definitions of.
+    pub handed: u32,
+    /// What the definitions of all would cost in every request, in tokens.
+    pub tokens: u64,
 }
 
 impl ContextParts {

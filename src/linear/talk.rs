@@ -201,6 +201,7 @@ impl Talk {
             Notice::Resumed { history, remarks, .. } => {
                 Step::said(self.resumed(history, remarks, now))
             }
+            Notice::TakenBack { texts } => Step::said(words::taken_back(texts)),
             Notice::Refused { reason } => Step::said(format!("{}\n", text::line(reason))),
             Notice::Reasoning { .. }
             | Notice::Inquired { .. }

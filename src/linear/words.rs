@@ -157,6 +157,12 @@ fn some(shown: &str, whole: bool, more: &str) -> String {
     said
 }
 
+/// Messages that were not sent: they are said again, so that nothing typed is lost.
+pub(super) fn taken_back(texts: &[String]) -> String {
+    let all = texts.iter().map(|text| format!("Not sent: {}\n", text::block(text)));
+    all.collect()
+}
+
 /// Whether to go on.
 pub(super) fn question(question: &Question) -> String {
     match &question.kind {

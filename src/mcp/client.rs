@@ -66,6 +66,7 @@ pub async fn run(
         listing: Listing::Idle,
         era: spec.remembered,
         listed: false,
+        listing_from: 0,
         attempts: 0,
         retry_at: None,
         generation: 0,
@@ -104,6 +105,8 @@ struct Actor {
     listing: Listing,
     era: Option<Era>,
     listed: bool,
+    /// How many changes had been announced when the latest listing began.
+    listing_from: u64,
     attempts: u32,
     retry_at: Option<Instant>,
     generation: u64,
@@ -168,10 +171,10 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, cancel, reply, trace } => {
+            Command::Call { call, tool, arguments, definition, cancel, reply, trace } => {
                 self.wake();
                 self.refresh_if_stale();
-                let request = Request { call, tool, arguments, cancel, reply, trace };
+                let request = Request { call, tool, arguments, definition, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {
@@ -340,6 +343,7 @@ impl Actor {
         }
         let last = self.generation;
         self.generation += 1;
+        self.listing_from = self.shared.peer.announced();
         self.shared.peer.cache().clear();
         if let old @ Link::Up(_) = self.link.send_replace(Link::Connecting) {
             old.part();
@@ -385,6 +389,7 @@ impl Actor {
             }
             Link::Up(conn) => {
                 self.listing = Listing::Running;
+                self.listing_from = self.shared.peer.announced();
                 let job = connect::list_again(Arc::clone(&self.shared), conn);
                 self.start_until_end(job, |listed| Done::Listed(Box::new(listed)));
             }
@@ -479,9 +484,19 @@ impl Actor {
             let advice = "The tools read so far are offered; its makers may want to know.";
             self.tell(ServerEventKind::Warned(Warning::new(source, message, advice)));
         }
+        self.covered();
         let tools = list.tools.into_iter().map(|tool| tool.definition).collect();
         self.tell(ServerEventKind::Tools { tools, dropped: list.dropped });
         self.tell(ServerEventKind::State(ServerState::Ready));
+    }
+
+    /// A listing has come to its end: the changes that were announced before it began are in it, as
+    /// far as they can be had. One that was announced meanwhile makes another.
+    fn covered(&mut self) {
+        self.shared.covered.send_replace(self.listing_from);
+        if self.shared.peer.announced() > self.listing_from {
+            self.refresh_soon();
+        }
     }
 
     fn listed_again(&mut self, outcome: connect::ListOutcome) {
@@ -492,6 +507,7 @@ impl Actor {
             // The connection is being made anew, or cannot be, and that is told already.
             Err(_) if !matches!(&*self.link.borrow(), Link::Up(_)) => {}
             Err(fault) => {
+                self.covered();
                 let reason = format!("The tools could not be listed again: {fault}");
                 self.tell(ServerEventKind::State(ServerState::Degraded { reason }));
             }

@@ -213,6 +213,8 @@ pub(super) struct Peer {
     pub(super) live: Live,
     /// Tasks that are followed, for news of them (Y7).
     pub(super) pushed: Push,
+    /// Changes to the list of tools that the server has announced.
+    announced: AtomicU64,
 }
 
 impl Peer {
@@ -233,12 +235,24 @@ impl Peer {
             cache: Mutex::default(),
             live: Live::default(),
             pushed: Push::default(),
+            announced: AtomicU64::new(0),
         }
     }
 
     /// Answers that are still fresh.
     pub(super) fn cache(&self) -> MutexGuard<'_, Cache> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The server says that its tools have changed. It counts from this moment on, whenever the actor
+    /// gets to it.
+    pub(super) fn announce(&self) {
+        self.announced.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// How often it has said so.
+    pub(super) fn announced(&self) -> u64 {
+        self.announced.load(Ordering::SeqCst)
     }
 
     /// J2: ever rising, for the life of the client.

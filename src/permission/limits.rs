@@ -1,7 +1,7 @@
 //! Limits on how often a rule may let calls through (`maxCalls: 5/min`) and until when.
 
 use std::collections::{HashMap, VecDeque};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::rule::Rate;
 use crate::domain::ToolId;
@@ -32,14 +32,28 @@ impl CallLog {
         now: Instant,
         scope: impl Fn(&ToolId) -> bool,
     ) -> bool {
+        self.wait(rate, now, scope).is_some()
+    }
+
+    /// After how long the tools of `scope` may be called again within `rate`; `None` if at once.
+    pub(super) fn wait(
+        &self,
+        rate: Rate,
+        now: Instant,
+        scope: impl Fn(&ToolId) -> bool,
+    ) -> Option<Duration> {
         let recent = |at: &&Instant| now.saturating_duration_since(**at) < rate.per;
-        let used: usize = self
+        let mut used: Vec<Instant> = self
             .calls
             .iter()
             .filter(|(tool, _)| scope(tool))
-            .map(|(_, calls)| calls.iter().rev().take_while(recent).count())
-            .sum();
-        used >= usize::try_from(rate.calls).unwrap_or(usize::MAX).min(REMEMBERED)
+            .flat_map(|(_, calls)| calls.iter().rev().take_while(recent).copied())
+            .collect();
+        let most = usize::try_from(rate.calls).unwrap_or(usize::MAX).clamp(1, REMEMBERED);
+        let beyond = used.len().checked_sub(most)?;
+        used.sort_unstable();
+        let frees = used.get(beyond)?.checked_add(rate.per)?;
+        Some(frees.saturating_duration_since(now))
     }
 }
 

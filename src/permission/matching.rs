@@ -1,12 +1,16 @@
-//! Does a rule fit a call? Three answers, because doubt must be told from both others.
+//! Does a rule fit a call? Four answers, because doubt must be told from both others.
 //!
 //! What loosens has to fit beyond doubt. What tightens is read generously: a value counts in every
-//! reading that a server might give it.
+//! reading that a server might give it, and a rule that fits nothing counts as it was probably
+//! meant.
 
 use serde_json::{Map, Value};
 
+use super::misspelt::misspelt;
+use super::pointer;
 use super::rule::{Matcher, Pattern, Rule};
-use crate::domain::{Mode, Tool};
+use super::standing::{Standing, meant};
+use crate::domain::{Annotations, Mode, ServerName, Tool};
 
 /// Values looked at inside one argument when a tightening rule searches it.
 const SEARCHED: usize = 10_000;
@@ -18,6 +22,8 @@ pub(super) enum Fit {
     No,
     /// It cannot be said.
     Doubt,
+    /// It fits in one reading, and not in another.
+    Likely,
     /// It fits.
     Yes,
 }
@@ -26,45 +32,143 @@ impl Fit {
     fn sure(fits: bool) -> Self {
         if fits { Self::Yes } else { Self::No }
     }
+
+    fn likely(fits: bool) -> Self {
+        if fits { Self::Likely } else { Self::No }
+    }
 }
 
-/// How a rule fits a call. `wide` says that it was written for several servers at once.
-pub(super) fn rule(rule: &Rule, tool: &Tool, arguments: &Map<String, Value>, wide: bool) -> Fit {
-    if !rule.tool.matches(tool.id.tool.as_str()) {
-        return Fit::No;
+/// A rule as it applies to a server: by itself, or by a pattern over server names.
+#[derive(Clone, Copy)]
+pub(super) struct Applied<'a> {
+    pub(super) rule: &'a Rule,
+    pub(super) servers: Option<&'a Pattern>,
+    pub(super) standing: Option<&'a Standing>,
+}
+
+impl Applied<'_> {
+    /// Whether it fits no tool as it is written.
+    fn is_stray(&self) -> bool {
+        self.standing.is_some_and(|standing| standing.stray)
     }
-    let loosens = rule.permissions == Mode::Auto;
-    let claims = claims(rule, tool, wide);
-    let pin = match &rule.pin {
-        Some(pin) if loosens => Fit::sure(*pin == tool.pin),
-        _ => Fit::Yes,
-    };
-    rule.when
-        .iter()
-        .map(|(pointer, matcher)| match at(arguments, pointer) {
-            None | Some(Value::Null) if !accepts_null(matcher, arguments, pointer) => Fit::Doubt,
+
+    /// Whether its pattern over servers lets it apply to this one, as written or as meant.
+    pub(super) fn concerns(&self, server: &ServerName) -> bool {
+        self.servers.is_none_or(|servers| {
+            servers.matches(server.as_str())
+                || self.is_stray() && misspelt(servers, server.as_str())
+        })
+    }
+
+    /// How it fits a call.
+    pub(super) fn fit(&self, tool: &Tool, arguments: &Map<String, Value>) -> Fit {
+        let rule = self.rule;
+        let written = self.servers.is_none_or(|all| all.matches(tool.id.server.as_str()))
+            && rule.tool.matches(tool.id.tool.as_str());
+        if !written && !self.is_meant(tool) {
+            return Fit::No;
+        }
+        let loosens = rule.permissions == Mode::Auto;
+        // A slip of the pen still tightens; it never loosens.
+        let named = match (written, loosens) {
+            (true, _) => Fit::Yes,
+            (false, true) => Fit::Doubt,
+            (false, false) => Fit::Likely,
+        };
+        let pin = match &rule.pin {
+            Some(pin) if *pin != tool.pin => Fit::likely(!loosens),
+            _ => Fit::Yes,
+        };
+        let annotations = tool.definition.annotations;
+        let claims = [
+            claim(rule.read_only, annotations.read_only_hint, false, annotations, self),
+            claim(rule.destructive, destroys(annotations), true, annotations, self),
+        ];
+        let conditions = rule
+            .when
+            .iter()
+            .map(|(pointer, matcher)| self.condition(tool, arguments, pointer, matcher));
+        conditions.chain(claims).chain([pin, named]).min().unwrap_or(Fit::Yes)
+    }
+
+    fn is_meant(&self, tool: &Tool) -> bool {
+        self.is_stray() && meant(self.servers, self.rule, &tool.id.server, &tool.id.tool)
+    }
+
+    fn condition(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        pointer: &str,
+        matcher: &Matcher,
+    ) -> Fit {
+        let loosens = self.rule.permissions == Mode::Auto;
+        let found = at(arguments, pointer);
+        if matches!(found, None | Some(Value::Null)) && !accepts_null(matcher, arguments, pointer) {
+            let blind = self.standing.is_some_and(|all| all.blind.iter().any(|one| one == pointer));
+            let read = if blind && !loosens {
+                self.mended(tool, arguments, pointer, matcher)
+            } else {
+                None
+            };
+            return read.unwrap_or(Fit::Doubt);
+        }
+        match found {
             None => Fit::Doubt,
             Some(value) if loosens => strictly(matcher, value),
-            Some(value) => Fit::sure(generously(matcher, value)),
-        })
-        .chain([claims, pin])
-        .min()
-        .unwrap_or(Fit::Yes)
+            Some(value) if strictly(matcher, value) == Fit::Yes => Fit::Yes,
+            Some(value) => Fit::likely(generously(matcher, value)),
+        }
+    }
+
+    /// The condition read at the arguments that were probably meant: a pointer that leads nowhere
+    /// and is one letter away from them.
+    fn mended(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        pointer: &str,
+        matcher: &Matcher,
+    ) -> Option<Fit> {
+        let declared = pointer::declared(&tool.definition.input_schema);
+        let written = Pattern(pointer.replace('*', " "));
+        let meant = declared.iter().filter(|known| misspelt(&written, known));
+        meant
+            .map(|known| match at(arguments, known) {
+                None | Some(Value::Null) => Fit::Doubt,
+                Some(value) => Fit::likely(generously(matcher, value)),
+            })
+            .max()
+    }
 }
 
-/// The server's claim to be read-only. A claim loosens only by a rule for that very server, and not
-/// where the server contradicts itself.
-fn claims(rule: &Rule, tool: &Tool, wide: bool) -> Fit {
-    let Some(wanted) = rule.read_only else {
-        return Fit::Yes;
-    };
-    let annotations = &tool.definition.annotations;
-    let claimed = annotations.read_only_hint == Some(true);
-    let credible = !wide && annotations.destructive_hint != Some(true);
-    match rule.permissions {
-        Mode::Auto if claimed && wanted && !credible => Fit::Doubt,
-        _ => Fit::sure(claimed == wanted),
+/// A server's claim about a tool. It loosens only where it is made, by a rule for that very server,
+/// and not where the server contradicts itself. What was not said counts as the worst case; what
+/// tightens reads it both ways.
+fn claim(
+    wanted: Option<bool>,
+    said: Option<bool>,
+    worst: bool,
+    annotations: Annotations,
+    applied: &Applied<'_>,
+) -> Fit {
+    let Some(wanted) = wanted else { return Fit::Yes };
+    let contradicts =
+        annotations.read_only_hint == Some(true) && annotations.destructive_hint == Some(true);
+    let credible = applied.servers.is_none() && !contradicts;
+    match (applied.rule.permissions, said) {
+        (Mode::Auto, Some(said)) => Fit::sure(said == wanted && credible),
+        (Mode::Auto, None) if wanted == worst => Fit::Doubt,
+        (Mode::Auto, None) => Fit::No,
+        (_, Some(said)) => Fit::sure(said == wanted),
+        (_, None) => Fit::Likely,
     }
+}
+
+/// What the claims say of destroying: one that is said to only read does not.
+fn destroys(annotations: Annotations) -> Option<bool> {
+    let reads = annotations.read_only_hint == Some(true);
+    annotations.destructive_hint.or(reads.then_some(false))
 }
 
 fn accepts_null(matcher: &Matcher, arguments: &Map<String, Value>, pointer: &str) -> bool {
@@ -79,7 +183,7 @@ fn accepts_null(matcher: &Matcher, arguments: &Map<String, Value>, pointer: &str
 }
 
 /// The argument at a JSON pointer.
-fn at<'a>(arguments: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value> {
+pub(super) fn at<'a>(arguments: &'a Map<String, Value>, pointer: &str) -> Option<&'a Value> {
     let path = pointer.strip_prefix('/')?;
     let (first, rest) = match path.find('/') {
         Some(slash) => path.split_at(slash),

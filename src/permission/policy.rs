@@ -1,13 +1,15 @@
 //! The policy: grants, rules and modes, strictest on doubt.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
 use super::limits::{CallLog, Grant};
-use super::matching::{self, Fit};
-use super::rule::{Pattern, Rate, Rule};
+use super::matching::{Applied, Fit};
+use super::rule::{Pattern, Rate, Rule, RuleOrigin};
+use super::standing::{Listing, Standings};
 use crate::config::PinMode;
 use crate::domain::{Mode, PinState, ServerName, Tool, ToolId};
 
@@ -70,16 +72,23 @@ pub struct Policy {
     pub servers: HashMap<ServerName, ServerPolicy>,
     /// What a changed definition does.
     pub pins: PinMode,
+    /// What a session grant allows at most: how long, and how often.
+    pub grant_limits: GrantLimits,
+    /// The file that *always* writes to, for saying where such a rule stands.
+    pub rules_file: Option<PathBuf>,
     wide_rules: Vec<(Pattern, Rule)>,
     grants: HashMap<ToolId, Grant>,
     log: CallLog,
+    standings: Standings,
 }
 
-/// A rule as it applies to a server: by itself, or by a pattern over server names.
-#[derive(Clone, Copy)]
-struct Applied<'a> {
-    rule: &'a Rule,
-    servers: Option<&'a Pattern>,
+/// Limits of the grants that a person gives for the rest of a run; `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GrantLimits {
+    /// How long they hold.
+    pub until: Option<Duration>,
+    /// How often they may be used.
+    pub max_calls: Option<Rate>,
 }
 
 impl Policy {
@@ -99,9 +108,33 @@ impl Policy {
         self.wide_rules.iter().map(|(server, rule)| (server, rule))
     }
 
+    /// Takes a rule for several servers out.
+    pub(super) fn forget_global(&mut self, rule: &Rule) {
+        self.wide_rules.retain(|(_, known)| known != rule);
+        self.standings.wide.clear();
+    }
+
+    /// Takes in what servers list, whole: rules that fit nothing of it are read as they were
+    /// probably meant. Nothing to be told of where there are no rules.
+    pub fn learn(&mut self, listings: impl IntoIterator<Item = Listing>) {
+        let any = !self.wide_rules.is_empty()
+            || self.servers.values().any(|server| !server.rules.is_empty());
+        let listings: Vec<Listing> = if any { listings.into_iter().collect() } else { Vec::new() };
+        let own = |name: &ServerName| {
+            self.servers.get(name).map(|server| server.rules.as_slice()).unwrap_or_default()
+        };
+        self.standings = Standings::new(&listings, own, &self.wide_rules);
+    }
+
     /// Allows a tool, with this definition, for the rest of the run.
     pub fn grant(&mut self, tool: &Tool) {
         self.grant_within(tool, None, None);
+    }
+
+    /// Allows a tool, with this definition, within [`Policy::grant_limits`].
+    pub fn grant_limited(&mut self, tool: &Tool, now: Instant) {
+        let GrantLimits { until, max_calls } = self.grant_limits;
+        self.grant_within(tool, until.and_then(|until| now.checked_add(until)), max_calls);
     }
 
     /// Allows a tool, with this definition, until a time and so often.
@@ -119,8 +152,15 @@ impl Policy {
         self.grants.clear();
     }
 
+    /// The rule that *always* writes for a tool, with the file that it goes to.
+    pub fn always(&self, tool: &Tool) -> Rule {
+        let origin = RuleOrigin { file: self.rules_file.clone(), line: None };
+        Rule { origin, ..Rule::always(tool) }
+    }
+
     /// Puts a rule that the user just wrote before the server's others.
     pub fn remember(&mut self, server: &ServerName, rule: Rule) {
+        self.standings.inserted(server);
         self.servers.entry(server.clone()).or_default().rules.insert(0, rule);
     }
 
@@ -141,11 +181,9 @@ impl Policy {
     }
 
     fn judge(&self, tool: &Tool, arguments: &Map<String, Value>, now: Option<Instant>) -> Decision {
-        let fits = |applied: &Applied<'_>| {
-            matching::rule(applied.rule, tool, arguments, applied.servers.is_some())
-        };
+        let fits = |applied: &Applied<'_>| applied.fit(tool, arguments);
         let mut denials = self.rules(tool).filter(|applied| applied.rule.permissions == Mode::Deny);
-        if let Some(denial) = denials.find(|applied| fits(applied) == Fit::Yes) {
+        if let Some(denial) = denials.find(|applied| fits(applied) >= Fit::Likely) {
             return Decision::new(Mode::Deny, Because::Rule(Box::new(denial.rule.clone())));
         }
         if self.pins == PinMode::Block && tool.pin_state == PinState::Changed {
@@ -167,6 +205,8 @@ impl Policy {
         }
     }
 
+    /// The first rule that fits beyond doubt decides, else the modes. One before it that may fit
+    /// counts only where it is the stricter one.
     fn by_rule_or_mode(
         &self,
         tool: &Tool,
@@ -182,7 +222,7 @@ impl Policy {
                     first = Some(applied);
                     break;
                 }
-                Fit::Doubt => doubt = doubt.or(Some(applied.rule)),
+                Fit::Doubt | Fit::Likely => doubt = doubt.or(Some(applied.rule)),
                 Fit::No => {}
             }
         }
@@ -218,14 +258,7 @@ impl Policy {
         }
         let applied = by?;
         let rate = applied.rule.max_calls?;
-        let scope = |id: &ToolId| {
-            let server = match applied.servers {
-                Some(servers) => servers.matches(id.server.as_str()),
-                None => id.server == tool.id.server,
-            };
-            server && applied.rule.tool.matches(id.tool.as_str())
-        };
-        self.log.used_up(rate, now?, scope).then(|| {
+        self.log.used_up(rate, now?, |id| applied.counts(id, tool)).then(|| {
             Because::Limit(format!("the limit of {rate} calls was reached of {}", applied.rule))
         })
     }
@@ -242,13 +275,56 @@ impl Policy {
             .then(|| format!("the limit of {rate} calls of the session grant was reached"))
     }
 
-    fn rules<'a>(&'a self, tool: &'a Tool) -> impl Iterator<Item = Applied<'a>> {
-        let wide = self
-            .wide_rules
-            .iter()
-            .filter(|(servers, _)| servers.matches(tool.id.server.as_str()))
-            .map(|(servers, rule)| Applied { rule, servers: Some(servers) });
-        let own = self.servers.get(&tool.id.server).into_iter().flat_map(|server| &server.rules);
-        wide.chain(own.map(|rule| Applied { rule, servers: None }))
+    /// After how long the limits that hold a tool back let it through again; `None` if none does.
+    pub(super) fn wait(
+        &self,
+        tool: &Tool,
+        arguments: &Map<String, Value>,
+        now: Instant,
+    ) -> Option<Duration> {
+        let grant = self.grants.get(&tool.id).filter(|grant| grant.pin == tool.pin);
+        let of_grant = grant
+            .filter(|grant| grant.until.is_none_or(|until| now < until))
+            .and_then(|grant| self.log.wait(grant.rate?, now, |id| *id == tool.id));
+        let first = self.rules(tool).find(|applied| applied.fit(tool, arguments) == Fit::Yes);
+        let of_rule = first.and_then(|applied| {
+            self.log.wait(applied.rule.max_calls?, now, |id| applied.counts(id, tool))
+        });
+        of_grant.or(of_rule)
+    }
+
+    /// All rules that may concern a tool, in their order.
+    pub(super) fn rules<'a>(
+        &'a self,
+        tool: &'a Tool,
+    ) -> impl Iterator<Item = Applied<'a>> + use<'a> {
+        let server = &tool.id.server;
+        let wide = self.wide_rules.iter().enumerate().map(|(at, (servers, rule))| Applied {
+            rule,
+            servers: Some(servers),
+            standing: self.standings.wide.get(at),
+        });
+        let rules = self.servers.get(server).map(|known| known.rules.as_slice());
+        // Standings that are not about these very rules say nothing of them.
+        let standings = self.standings.own.get(server);
+        let standings = standings.filter(|all| Some(all.len()) == rules.map(<[Rule]>::len));
+        let own = rules.unwrap_or_default().iter().enumerate();
+        let own = own.map(move |(at, rule)| Applied {
+            rule,
+            servers: None,
+            standing: standings.and_then(|all| all.get(at)),
+        });
+        wide.filter(|applied| applied.concerns(server)).chain(own)
+    }
+}
+
+impl Applied<'_> {
+    /// Whether calls of that tool count for the rule's limit.
+    fn counts(&self, id: &ToolId, tool: &Tool) -> bool {
+        let server = match self.servers {
+            Some(servers) => servers.matches(id.server.as_str()),
+            None => id.server == tool.id.server,
+        };
+        server && self.rule.tool.matches(id.tool.as_str())
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::misspelt::misspelt;
 use crate::domain::{Mode, Tool};
 
 /// A pattern over original names or argument text: `*` matches any run of characters, `/` and
@@ -30,6 +31,11 @@ impl Pattern {
             rest = after;
         }
         rest.ends_with(tail)
+    }
+
+    /// Whether it would match with one letter of it replaced, dropped, added, or two swapped.
+    pub fn nearly_matches(&self, text: &str) -> bool {
+        misspelt(self, text)
     }
 
     /// Whether it can only match one text.
@@ -76,6 +82,9 @@ pub struct Rule {
     pub when: Vec<(String, Matcher)>,
     /// Condition on the server's own read-only claim; missing claim means not read-only.
     pub read_only: Option<bool>,
+    /// Condition on the server's own claim that it may destroy; missing claim means that it may,
+    /// unless it claims to be read-only.
+    pub destructive: Option<bool>,
     /// What to do.
     pub permissions: Mode,
     /// Past this it is *ask*.
@@ -93,6 +102,7 @@ impl Rule {
             tool,
             when: Vec::new(),
             read_only: None,
+            destructive: None,
             permissions,
             max_calls: None,
             pin: None,

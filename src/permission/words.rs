@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use super::policy::{Because, Decision};
 use super::rule::{Matcher, Pattern, Rate, Rule, RuleOrigin};
-use crate::domain::{Mode, ServerName};
+use crate::domain::{Grounds, GroundsKind, Mode, ServerName};
 
 impl Decision {
     /// The verdict and its reason, such as `ask: the server's own mode`.
@@ -19,6 +19,26 @@ impl Decision {
 }
 
 impl Because {
+    /// The reason as data, without what would change it.
+    pub fn grounds(&self) -> Grounds {
+        let of = |kind| Grounds { kind, ..Grounds::default() };
+        let with = |kind, rule: &Rule| Grounds {
+            kind,
+            rule: Some(rule.to_yaml_value(None).to_string()),
+            file: rule.origin.file.clone(),
+            line: rule.origin.line,
+            what_if: Vec::new(),
+        };
+        match self {
+            Self::Rule(rule) => with(GroundsKind::Rule, rule),
+            Self::Undecided(rule) => with(GroundsKind::Undecided, rule),
+            Self::ServerMode => of(GroundsKind::ServerMode),
+            Self::Grant | Self::GlobalMode | Self::UnknownServer => of(GroundsKind::GlobalMode),
+            Self::PinChanged => of(GroundsKind::PinChanged),
+            Self::Limit(_) => of(GroundsKind::Limit),
+        }
+    }
+
     /// The reason in words; a rule is named with the file and line it is written in.
     pub fn describe(&self) -> String {
         self.to_string()
@@ -96,6 +116,7 @@ impl Rule {
         let when = self.when.iter().map(|(pointer, matcher)| (pointer.clone(), matcher.value()));
         put("when", (!self.when.is_empty()).then(|| Value::Object(when.collect())));
         put("readOnly", self.read_only.map(Value::Bool));
+        put("destructive", self.destructive.map(Value::Bool));
         put("permissions", Some(self.permissions.word().into()));
         put("maxCalls", self.max_calls.map(|rate| rate.to_string().into()));
         put("pin", self.pin.as_deref().map(Value::from));

@@ -1,6 +1,8 @@
 //! The conversation in the order that every provider demands: each call's result right after the
 //! message that asked for it, exactly one per call.
 
+use std::borrow::Borrow;
+
 use crate::domain::turn::{Message, Reasoning, RequestedCall};
 
 /// What the model is told of a call that has no result: the turn was cancelled, or the program
@@ -30,10 +32,10 @@ pub(super) struct Told<'a> {
 
 /// Puts a conversation in order. Missing results are made up, results of no call and second
 /// results are left out, and so are messages of the model that say nothing.
-pub(super) fn steps(messages: &[Message]) -> Vec<Step<'_>> {
+pub(super) fn steps<M: Borrow<Message>>(messages: &[M]) -> Vec<Step<'_>> {
     let mut steps = Vec::with_capacity(messages.len());
     for (place, message) in messages.iter().enumerate() {
-        match message {
+        match message.borrow() {
             Message::User { text } => steps.push(Step::User(text)),
             Message::Assistant { text, calls, .. } if text.is_empty() && calls.is_empty() => {}
             Message::Assistant { text, reasoning, calls, .. } => {
@@ -49,9 +51,10 @@ pub(super) fn steps(messages: &[Message]) -> Vec<Step<'_>> {
 }
 
 /// The first result of `call` before the model speaks again.
-fn result_of<'a>(call: &RequestedCall, following: &'a [Message]) -> Told<'a> {
+fn result_of<'a, M: Borrow<Message>>(call: &RequestedCall, following: &'a [M]) -> Told<'a> {
     following
         .iter()
+        .map(Borrow::borrow)
         .take_while(|message| !matches!(message, Message::Assistant { .. }))
         .find_map(|message| match message {
             Message::Result { provider_id, text, is_error, .. }

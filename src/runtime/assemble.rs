@@ -15,15 +15,16 @@ use crate::domain::{
     FilteredTool, Mode, ModelName, Source, Tool, ToolDefinition, ToolId, ToolName, Warning, name,
 };
 use crate::domain::{PinState, ServerName};
-use crate::permission::{Pattern, Policy, Rule, ServerPolicy};
-use crate::pin::{self, Pins};
+use crate::permission::{Listing, Pattern, Policy, Rule, ServerPolicy};
+use crate::pin::{self, Board};
 use crate::redact;
 use crate::schema::{binary, check};
 
 pub use remarks::stray_rules;
 
 /// The tools that the program itself offers to the model: no server's tool gets their names.
-const BUILT_IN: [(&str, &str); 2] = [("mini_me", "read_result"), ("mini_me", "search_result")];
+const BUILT_IN: [(&str, &str); 3] =
+    [("mini_me", "search_tools"), ("mini_me", "read_result"), ("mini_me", "search_result")];
 
 /// A definition with what follows from it alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,9 +92,15 @@ pub struct Assembled {
     pub set_pin: String,
 }
 
-/// The key under which a server's tools are pinned: its URL without user info and query.
-pub fn endpoint(config: &ServerConfig) -> String {
-    redact::url(&config.url)
+/// The keys under which the tools of servers are pinned: their URLs without user info and query.
+/// Two entries for one endpoint may see different tools; the later one has its name in its key.
+pub fn pin_keys<'a>(configs: impl IntoIterator<Item = &'a ServerConfig>) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let key = |config: &ServerConfig| {
+        let plain = redact::url(&config.url);
+        if taken.insert(plain.clone()) { plain } else { format!("{plain} ({})", config.name) }
+    };
+    configs.into_iter().map(key).collect()
 }
 
 /// The policy of a config: rules of the command line (`extra`, by server pattern) first, then those
@@ -110,26 +117,47 @@ pub fn policy(
     };
     let mut policy = Policy::new(config.permissions, config.servers.iter().map(own).collect());
     policy.pins = config.pins;
-    for (server, rule) in extra {
+    policy.grant_limits = config.grants;
+    // A rule for several servers, or for one that is not configured: it may be misspelt.
+    let configured = |name: &ServerName| config.servers.iter().any(|known| known.name == *name);
+    let others = remembered.iter().filter(|(name, _)| !configured(name));
+    for (server, rule) in extra.iter().chain(others) {
         policy.add_global_rule(Pattern(server.as_str().to_owned()), rule.clone());
     }
     policy
 }
 
+/// What servers list, as far as rules speak of it.
+fn listings<'a>(inputs: &'a [Input<'a>]) -> impl Iterator<Item = Listing> + 'a {
+    inputs.iter().filter_map(|input| {
+        let schema = |listed: &Listed| Arc::clone(&listed.definition.input_schema);
+        let listed = input.listed?.iter();
+        let listed = listed.map(|one| (one.definition.name.clone(), Some(schema(one))));
+        let dropped = input.dropped.iter().map(|(name, _)| (ToolName::from(name.as_str()), None));
+        let tools = listed.chain(dropped).collect();
+        Some(Listing { server: input.config.name.clone(), tools })
+    })
+}
+
 /// Puts together what all servers list. The result has one entry for each input, in its order.
-pub fn assemble(inputs: &[Input<'_>], policy: &Policy, pins: &Pins) -> Vec<Assembled> {
+pub fn assemble(inputs: &[Input<'_>], policy: &Policy, pins: &Board) -> Vec<Assembled> {
+    let mut policy = policy.clone();
+    policy.learn(listings(inputs));
+    let policy = &policy;
     let sorted: Vec<Sorted<'_>> = inputs.iter().map(Sorted::new).collect();
     let mut ids: Vec<ToolId> =
         sorted.iter().flat_map(|sorted| sorted.offered.iter().map(|(id, _)| id)).cloned().collect();
     ids.extend(BUILT_IN.map(|(server, tool)| ToolId::new(server, tool)));
     let (names, collisions) = name::model_names(&ids);
     let mut names = names.into_iter();
+    let keys = pin_keys(inputs.iter().map(|input| input.config));
     let mut assembled: Vec<Assembled> = inputs
         .iter()
         .zip(sorted)
-        .map(|(input, sorted)| {
+        .zip(&keys)
+        .map(|((input, sorted), key)| {
             let names: Vec<ModelName> = names.by_ref().take(sorted.offered.len()).collect();
-            offer(input, sorted, names, policy, pins)
+            offer(input, sorted, names, policy, (key, pins))
         })
         .collect();
     for set in collisions {
@@ -159,7 +187,7 @@ impl<'a> Sorted<'a> {
             let id =
                 ToolId { server: input.config.name.clone(), tool: listed.definition.name.clone() };
             if seen.insert(&listed.definition.name) {
-                sorted.sort(input.config, id, listed);
+                sorted.sort(input, id, listed);
             } else {
                 sorted.warnings.push(Warning::new(
                     Source::Tool(id),
@@ -183,8 +211,10 @@ impl<'a> Sorted<'a> {
         }
     }
 
-    fn sort(&mut self, config: &ServerConfig, id: ToolId, listed: &'a Listed) {
-        let reason = by_config(config, id.tool.as_str()).or_else(|| {
+    fn sort(&mut self, input: &Input<'_>, id: ToolId, listed: &'a Listed) {
+        let tool = id.tool.as_str();
+        let unwanted = by_config(input.config, tool).or_else(|| by_misspelling(input, tool));
+        let reason = unwanted.or_else(|| {
             let fault = listed.fault.as_ref()?;
             self.warnings.push(remarks::fault(&id, fault));
             Some(remarks::reason(fault))
@@ -206,22 +236,33 @@ fn by_config(config: &ServerConfig, tool: &str) -> Option<String> {
     Some(format!("excluded by `excludeTools: {pattern}` in the config"))
 }
 
+/// Why a tool is left out that the config probably means: an entry of `excludeTools` that fits
+/// nothing the server lists, and is one letter away. A misspelt entry does not open.
+fn by_misspelling(input: &Input<'_>, tool: &str) -> Option<String> {
+    let listed = input.listed.unwrap_or_default();
+    let fits_none = |pattern: &&Pattern| {
+        !listed.iter().any(|listed| pattern.matches(listed.definition.name.as_str()))
+    };
+    let mut stray = input.config.exclude_tools.iter().filter(fits_none);
+    let pattern = stray.find(|pattern| pattern.nearly_matches(tool))?;
+    Some(format!("probably meant by `excludeTools: {pattern}` in the config"))
+}
+
 fn offer(
     input: &Input<'_>,
     sorted: Sorted<'_>,
     names: Vec<ModelName>,
     policy: &Policy,
-    pins: &Pins,
+    (endpoint, pins): (&str, &Board),
 ) -> Assembled {
-    let endpoint = endpoint(input.config);
     let tools: Vec<Arc<Tool>> = sorted
         .offered
         .into_iter()
         .zip(names)
         .map(|((id, listed), name)| {
-            let pin_state = pins.state(&endpoint, &id, &listed.pin);
+            let pin_state = pins.state(endpoint, &id, &listed.pin);
             let changes = match pin_state {
-                PinState::Changed => pins.changes(&endpoint, &id, &listed.definition),
+                PinState::Changed => pins.changes(endpoint, &id, &listed.definition),
                 PinState::Known | PinState::New => Vec::new(),
             };
             let tokens = listed.tokens + estimate_tokens(name.as_str());
@@ -244,7 +285,8 @@ fn offer(
     warnings.extend(remarks::on_config(input));
     warnings.extend(remarks::on_rules(input, policy));
     if policy.pins != PinMode::Off {
-        warnings.extend(remarks::on_pins(&tools, policy.pins, pins, &endpoint));
+        warnings.extend(remarks::on_pins(&tools, policy.pins, pins, endpoint));
+        warnings.extend(remarks::on_set(input, pins, endpoint));
     }
     let set_pin = input.listed.map(|listed| {
         pin::set_fingerprint(

@@ -21,12 +21,14 @@ pub(super) fn remembered_rules(
 /// The agent as configured.
 pub(super) fn agent(setup: &Setup, remembered: &[(ServerName, Rule)]) -> Agent {
     let model = setup.config.model.as_ref();
-    let policy = assemble::policy(&setup.config.mcp, remembered, &setup.extra_rules);
+    let mut policy = assemble::policy(&setup.config.mcp, remembered, &setup.extra_rules);
+    policy.rules_file = setup.paths.as_ref().map(Paths::rules_file);
     let config = AgentConfig {
         result_limit: setup.config.mcp.result_limit,
         max_output_tokens: model.and_then(|model| model.max_output_tokens),
         temperature: model.and_then(|model| model.temperature),
         window: model.and_then(|model| model.context_window),
+        tool_search: setup.config.mcp.tool_search,
         ..AgentConfig::new(setup.interaction)
     };
     let agent = Agent::new(config, policy);

@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::coalesce::Outbox;
+use super::held::Held;
 use super::hub::{Heard, Hub, Report};
 use super::past::{self, Resume, Wanted};
 use super::records::Records;
@@ -24,8 +25,8 @@ use crate::bridge::{Notice, Op};
 use crate::domain::exchange::ExchangeId;
 use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
-    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId, ServerName,
-    Source, TurnId, Warning,
+    Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
+    Interaction, ServerName, Source, ToolId, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::paths::Paths;
@@ -54,7 +55,7 @@ struct Conductor {
     tasks: Tasks,
     paths: Option<Paths>,
     provider: Option<Provider>,
-    window_asked: bool,
+    held: Held,
     inside: mpsc::Sender<Inside>,
     reports: mpsc::Sender<ModelReport>,
     model: Option<(TurnId, CancellationToken)>,
@@ -100,6 +101,8 @@ pub(super) fn start(
         Provider::new(model, ca).recorded(tap)
     });
     let wire = Wiretap::new(Arc::clone(&setup.wire));
+    let configured = setup.config.model.as_ref().is_none_or(|model| model.context_window.is_some());
+    let held = if configured { Held::settled() } else { Held::default() };
     let records = Records::new(&setup, &tasks, inside.clone());
     let mut conductor = Conductor {
         agent,
@@ -109,7 +112,7 @@ pub(super) fn start(
         tasks,
         paths: setup.paths,
         provider,
-        window_asked: false,
+        held,
         inside,
         reports,
         model: None,
@@ -121,6 +124,10 @@ pub(super) fn start(
         ending: false,
     };
     let catalog = conductor.begin(setup.resume);
+    if setup.interaction == Interaction::Interactive {
+        // Somebody looks at what is on offer before the first message.
+        conductor.ask_window();
+    }
     // Its own set of tasks: the conductor waits for the others at the end.
     let (outer, _) = Tasks::new();
     outer.spawn("conductor", async move {
@@ -212,7 +219,8 @@ impl Conductor {
 
     fn asked(&mut self, op: Op) {
         match op {
-            Op::Submit { text } => self.drive(Event::Submitted { text }),
+            Op::Submit { text } => self.submit(text),
+            Op::TakeBack { at, text } => self.take_back(at, text),
             Op::Answer { call, answer } => {
                 if matches!(answer, Answer::Session | Answer::Always) {
                     // The catalog's marks follow the grant.
@@ -222,7 +230,11 @@ impl Conductor {
             }
             Op::Decide { question, go_on } => self.drive(Event::Decided { question, go_on }),
             Op::Reply { elicitation, reply } => self.reply(elicitation, reply),
-            Op::Interrupt => self.drive(Event::Interrupted),
+            Op::Interrupt => {
+                let texts = self.held.take();
+                self.hand_back(texts);
+                self.drive(Event::Interrupted);
+            }
             Op::Reconnect { server } => self.hub.reconnect(server.as_ref()),
             Op::SetEnabled { target, on } => {
                 self.hub.set_enabled(&target, on);
@@ -235,8 +247,11 @@ impl Conductor {
             Op::CallUnchecked { tool, arguments } => {
                 self.drive(Event::CallUnchecked { tool, arguments });
             }
+            Op::AcceptPin { tool, pin } => self.accept(&tool, &pin),
             Op::Inquire { inquiry, server, what } => self.inquire(inquiry, &server, what),
             Op::NewSession => {
+                let texts = self.held.take();
+                self.hand_back(texts);
                 self.drive(Event::NewSession);
                 self.begin_session();
             }
@@ -266,6 +281,64 @@ impl Conductor {
         self.tasks.spawn("writing an archive", writing);
     }
 
+    /// The first message waits until the model's window is known.
+    fn submit(&mut self, text: String) {
+        self.ask_window();
+        match self.held.keep(text) {
+            Some(text) => self.drive(Event::Submitted { text }),
+            None => self.tell_held(),
+        }
+    }
+
+    fn take_back(&mut self, at: usize, text: String) {
+        match self.held.take_back(at, &text) {
+            Some(text) => self.hand_back(vec![text]),
+            None => self.drive(Event::TakenBack { at, text }),
+        }
+    }
+
+    fn tell_held(&mut self) {
+        self.outbox.push(Notice::Queued { texts: self.held.texts().to_vec() });
+    }
+
+    fn hand_back(&mut self, texts: Vec<String>) {
+        if !texts.is_empty() {
+            self.tell_held();
+            self.outbox.push(Notice::TakenBack { texts });
+        }
+    }
+
+    fn ask_window(&mut self) {
+        let Some(provider) = self.provider.clone() else { return };
+        if self.held.ask() {
+            let asking = work::ask_window(provider, self.inside.clone());
+            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
+        }
+    }
+
+    fn heard_window(&mut self, window: Option<u64>) {
+        if window.is_some() {
+            let effects = self.agent.set_window(window);
+            self.perform_all(effects);
+        }
+        let texts = self.held.settle();
+        if !texts.is_empty() {
+            self.tell_held();
+        }
+        for text in texts {
+            self.drive(Event::Submitted { text });
+        }
+    }
+
+    /// Takes a changed definition that the user was shown for the one to compare with.
+    fn accept(&mut self, tool: &ToolId, pin: &str) {
+        if let Err(why) = self.hub.accept(tool, pin) {
+            let advice = "Look at its page again.";
+            self.warn(Warning::new(Source::Tool(tool.clone()), why, advice));
+        }
+        self.show_catalog();
+    }
+
     fn heard_inside(&mut self, news: Inside) {
         match news {
             Inside::CallDone { call, outcome } => {
@@ -273,10 +346,7 @@ impl Conductor {
                 self.spans.call_done(call, &outcome);
                 self.drive(Event::CallDone { call, outcome });
             }
-            Inside::Window(window) => {
-                let effects = self.agent.set_window(window);
-                self.perform_all(effects);
-            }
+            Inside::Window(window) => self.heard_window(window),
             Inside::Inquired { inquiry, answer } => {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
@@ -464,11 +534,6 @@ impl Conductor {
         let Some(provider) = self.provider.clone() else {
             return Some(Event::ModelFailed { turn, error: no_model() });
         };
-        if !self.window_asked {
-            self.window_asked = true;
-            let asking = work::ask_window(provider.clone(), self.inside.clone());
-            self.tasks.spawn("asking for the window", until(self.tasks.quit().clone(), asking));
-        }
         self.spans.model_asked(turn, provider.config(), &request);
         let cancel = self.tasks.quit().child_token();
         self.model = Some((turn, cancel.clone()));
@@ -490,7 +555,8 @@ impl Conductor {
         self.hub.allowed(&call.tool);
         let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
-        let carrying = work::carry(commands, call, trace, cancel, self.inside.clone());
+        let definition = self.hub.definition(&call.tool);
+        let carrying = work::carry(commands, call, definition, trace, cancel, self.inside.clone());
         self.tasks.spawn("call", carrying);
     }
 

@@ -15,18 +15,17 @@ pub(super) use link::Heard;
 use link::{Link, WARNINGS, What};
 
 use super::assemble::{self, Input};
-use super::pinboard::Pinboard;
 use super::tasks::Tasks;
 use super::{Setup, spec};
 use crate::bridge::Target;
 use crate::domain::{
-    CallId, Catalog, Changed, Elicitation, ElicitationId, Progress, ServerName, ServerState,
-    ToolId, Warning,
+    CallId, Catalog, Changed, Elicitation, ElicitationId, PinState, Progress, ServerName,
+    ServerState, Tool, ToolDefinition, ToolId, Warning,
 };
 use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
-use crate::pin::Pins;
+use crate::pin::{Board, Pins};
 use crate::telemetry::Peer;
 
 /// How long changes are gathered before a snapshot is made.
@@ -36,12 +35,15 @@ const GATHER: Duration = Duration::from_millis(15);
 pub(super) struct Hub {
     links: Vec<Link>,
     warnings: Vec<Warning>,
+    /// Rules for several servers that speak of no tool.
+    stray: Vec<Warning>,
+    stray_due: bool,
     revision: u64,
     due: Option<Instant>,
     lists_changed: bool,
     events: mpsc::Sender<Heard>,
     clients: u64,
-    pins: Pinboard,
+    pins: Board,
     eras: Eras,
     era_changes: Changes,
     tasks: Tasks,
@@ -98,12 +100,14 @@ impl Hub {
         Self {
             links,
             warnings,
+            stray: Vec::new(),
+            stray_due: true,
             revision: 0,
             due: None,
             lists_changed: true,
             events,
             clients: 0,
-            pins: Pinboard::default(),
+            pins: Board::default(),
             eras: Eras::default(),
             era_changes: Changes::new(),
             tasks,
@@ -112,7 +116,7 @@ impl Hub {
 
     /// Takes in the pins of earlier runs, before any list is compared with them.
     pub(super) fn recall(&mut self, pins: Pins) {
-        self.pins = Pinboard::new(pins);
+        self.pins = Board::new(pins);
     }
 
     /// Takes in the eras of earlier runs; before any server is connected.
@@ -175,22 +179,81 @@ impl Hub {
         self.revision += 1;
         if std::mem::take(&mut self.lists_changed) {
             self.assemble(policy);
+            self.stray_due = true;
+        }
+        let waits = |link: &Link| matches!(link.state, ServerState::Connecting);
+        if self.stray_due && !self.links.iter().any(waits) {
+            self.stray_due = false;
+            let inputs: Vec<Input<'_>> = self.links.iter().filter_map(Link::input).collect();
+            self.stray = assemble::stray_rules(&inputs, policy);
         }
         let servers = self.links.iter().map(Link::shown).collect();
-        Arc::new(Catalog::new(servers, self.warnings.clone(), self.revision))
+        let warnings = self.warnings.iter().chain(&self.stray).cloned().collect();
+        Arc::new(Catalog::new(servers, warnings, self.revision))
     }
 
     fn assemble(&mut self, policy: &Policy) {
         let inputs: Vec<Input<'_>> = self.links.iter().filter_map(Link::input).collect();
-        let made = assemble::assemble(&inputs, policy, self.pins.known());
+        let made = assemble::assemble(&inputs, policy, &self.pins);
+        let keys = self.pin_keys();
+        let now = since_1970().as_secs();
         let configured = self.links.iter_mut().filter(|link| link.config.is_some());
-        for (link, made) in configured.zip(made) {
-            if let Some(config) = &link.config {
-                let endpoint = assemble::endpoint(config);
-                made.tools.iter().for_each(|tool| self.pins.see(&endpoint, tool));
+        for ((link, made), key) in configured.zip(made).zip(keys) {
+            for listed in link.listed.iter().flatten() {
+                let id = ToolId { server: link.name.clone(), tool: listed.definition.name.clone() };
+                self.pins.see(&key, &id, &listed.pin, &listed.definition, now);
+            }
+            if link.listed.is_some() {
+                let listed = link.listed.iter().flatten();
+                let names = listed.map(|listed| listed.definition.name.as_str());
+                let dropped = link.dropped.iter().map(|(name, _)| name.as_str());
+                self.pins.list(&key, &made.set_pin, names.chain(dropped));
             }
             link.made = made;
         }
+    }
+
+    fn pin_keys(&self) -> Vec<String> {
+        assemble::pin_keys(self.links.iter().filter_map(|link| link.config.as_ref()))
+    }
+
+    /// The key of a server's pins.
+    fn pin_key(&self, server: &ServerName) -> Option<String> {
+        let configured = self.links.iter().filter(|link| link.config.is_some());
+        let mut keyed = configured.zip(self.pin_keys());
+        keyed.find(|(link, _)| link.name == *server).map(|(_, key)| key)
+    }
+
+    fn made(&self, id: &ToolId) -> Option<&Arc<Tool>> {
+        let link = self.links.iter().find(|link| link.name == id.server)?;
+        link.made.tools.iter().find(|tool| tool.id == *id)
+    }
+
+    /// The definition of a tool, as it was last decided about.
+    pub(super) fn definition(&self, id: &ToolId) -> Option<Arc<ToolDefinition>> {
+        self.made(id).map(|tool| Arc::clone(&tool.definition))
+    }
+
+    /// Accepts the changed definition of a tool that somebody was shown: the one with this
+    /// fingerprint, and no other that came since.
+    ///
+    /// # Errors
+    /// Why not, in a sentence.
+    pub(super) fn accept(&mut self, id: &ToolId, pin: &str) -> Result<(), String> {
+        let Some(tool) = self.made(id).cloned() else {
+            return Err(format!("{id} is no longer on offer; nothing was accepted."));
+        };
+        if tool.pin != pin {
+            return Err(format!(
+                "The definition of {id} changed again since it was shown; nothing was accepted."
+            ));
+        }
+        if let (PinState::Changed, Some(key)) = (tool.pin_state, self.pin_key(&id.server)) {
+            self.pins.accept(&key, id, &tool.definition);
+            self.lists_changed = true;
+            self.changed();
+        }
+        Ok(())
     }
 
     /// Takes in what a client reports.
@@ -222,6 +285,7 @@ impl Hub {
                     self.era_changes.insert(key, None);
                 }
                 link.state = state;
+                self.stray_due = true;
             }
             ServerEventKind::Connected(connection) => {
                 let learnt = link
@@ -311,10 +375,9 @@ impl Hub {
 
     /// Notes that a call of this tool was allowed with its present definition.
     pub(super) fn allowed(&mut self, id: &ToolId) {
-        let Some(link) = self.links.iter().find(|link| link.name == id.server) else { return };
-        let Some(config) = &link.config else { return };
-        let Some(tool) = link.made.tools.iter().find(|tool| tool.id == *id) else { return };
-        if self.pins.allow(&assemble::endpoint(config), id, &tool.definition) {
+        let Some(definition) = self.definition(id) else { return };
+        let Some(key) = self.pin_key(&id.server) else { return };
+        if self.pins.allow(&key, id, &definition) {
             self.lists_changed = true;
             self.changed();
         }

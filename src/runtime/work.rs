@@ -2,6 +2,7 @@
 //! exactly once.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -11,7 +12,7 @@ use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
-    SessionSummary, Source, TraceContext, TurnId, Warning,
+    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -19,6 +20,8 @@ use crate::store::StoreError;
 
 /// Room between a provider and the loop.
 const EVENTS: usize = 64;
+/// How long the endpoint may take to say how large the model's window is: the first message waits.
+const WINDOW_PATIENCE: Duration = Duration::from_secs(2);
 
 /// News of the program's own tasks.
 pub(super) enum Inside {
@@ -29,7 +32,7 @@ pub(super) enum Inside {
         /// How.
         outcome: Outcome,
     },
-    /// The endpoint said how large the model's window is.
+    /// The endpoint said how large the model's window is, or did not.
     Window(Option<u64>),
     /// A server answered an inquiry, or did not.
     Inquired {
@@ -102,29 +105,31 @@ pub(super) async fn ask_model(
     drop(reports.send(last).await);
 }
 
-/// Asks the endpoint for the model's window.
+/// Asks the endpoint for the model's window. Reports also that there is no answer.
 pub(super) async fn ask_window(provider: Provider, inside: mpsc::Sender<Inside>) {
-    let window = provider.context_window().await;
-    if window.is_some() {
-        drop(inside.send(Inside::Window(window)).await);
-    }
+    let asking = tokio::time::timeout(WINDOW_PATIENCE, provider.context_window());
+    let window = asking.await.ok().flatten();
+    drop(inside.send(Inside::Window(window)).await);
 }
 
-/// Carries one call to its server and reports its outcome.
+/// Carries one call to its server and reports its outcome. This is where all calls pass, whoever asked
+/// for them: no other place makes [`Command::Call`].
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
 ) {
-    let outcome = outcome_of(commands, &call, trace, cancel).await;
+    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
+    definition: Option<Arc<ToolDefinition>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
@@ -137,6 +142,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
+        definition,
         cancel: cancel.clone(),
         reply,
         trace,

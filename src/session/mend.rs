@@ -56,6 +56,7 @@ pub(super) fn results(lines: &[Line]) -> Vec<PastResult> {
     for line in lines {
         match &line.event {
             SessionEvent::Call { call, outcome, told, .. } => found.push(PastResult {
+                tool: call.tool.clone(),
                 call: call.id,
                 outcome: Arc::clone(outcome),
                 told: told.as_ref().map(|told| Arc::clone(&told.text)),

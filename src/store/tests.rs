@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::domain::{Era, Mode};
 use crate::permission::{Pattern, RuleOrigin};
+use crate::pin::Pin;
 
 fn home() -> (tempfile::TempDir, Paths) {
     let dir = tempfile::tempdir().unwrap();
@@ -16,6 +17,7 @@ fn rule(tool: &str) -> Rule {
         tool: Pattern(tool.to_owned()),
         when: Vec::new(),
         read_only: None,
+        destructive: None,
         permissions: Mode::Auto,
         max_calls: None,
         pin: Some("ab".to_owned()),
@@ -24,9 +26,9 @@ fn rule(tool: &str) -> Rule {
 }
 
 fn pins(endpoint: &str, tool: &str, fingerprint: &str, allowed: bool) -> Pins {
-    let pin = Pin { fingerprint: fingerprint.to_owned(), allowed, definition: None };
+    let pin = Pin { fingerprint: fingerprint.to_owned(), allowed, ..Pin::default() };
     let tools = BTreeMap::from([(tool.to_owned(), pin)]);
-    Pins { servers: BTreeMap::from([(endpoint.to_owned(), tools)]) }
+    Pins { servers: BTreeMap::from([(endpoint.to_owned(), tools)]), ..Pins::default() }
 }
 
 #[cfg(unix)]
@@ -80,20 +82,60 @@ fn pins_of_two_instances_are_merged() {
     let all = merge_pins(&paths, &pins("https://a/", "x", "1", false)).unwrap();
     assert!(all.servers["https://a/"]["x"].allowed);
     let all = merge_pins(&paths, &pins("https://a/", "x", "3", false)).unwrap();
-    assert_eq!(all.servers["https://a/"]["x"], Pin { fingerprint: "3".into(), ..Pin::default() });
+    // Merely seen by another instance: what was allowed stays what is compared with.
+    assert_eq!(all.servers["https://a/"]["x"].fingerprint, "1");
+    let all = merge_pins(&paths, &pins("https://a/", "x", "3", true)).unwrap();
+    assert_eq!(all.servers["https://a/"]["x"].fingerprint, "3");
     assert_eq!(read_pins(&paths), (all, vec![]));
 }
 
 #[test]
-fn damaged_pins_are_a_warning_and_kept_beside() {
+fn pins_that_cannot_be_understood_are_moved_aside_and_nothing_of_them_is_trusted() {
     let (_dir, paths) = home();
     private_dir(&paths.state).unwrap();
-    fs::write(paths.pins_file(), "{\"servers\":").unwrap();
-    let (none, warnings) = read_pins(&paths);
-    assert_eq!((none, warnings.len()), (Pins::default(), 1));
+    let foreign = [
+        "{\"servers\":",
+        "[]",
+        "{\"a\":1}",
+        "{\"version\":2,\"servers\":{\"https://a/\":{\"x\":{\"fingerprint\":\"1\",\"allowed\":true}}}}",
+        "\u{1f600}",
+    ];
+    for (at, text) in foreign.iter().enumerate() {
+        fs::write(paths.pins_file(), text).unwrap();
+        let (none, warnings) = read_pins(&paths);
+        assert_eq!((none, warnings.len()), (Pins::default(), 1), "{text}");
+        let ending = if at == 0 { String::new() } else { format!("-{}", at + 1) };
+        let aside = paths.state.join(format!("pins.json.damaged{ending}"));
+        assert!(warnings[0].message.contains(&*aside.to_string_lossy()), "{warnings:?}");
+        assert_eq!(fs::read_to_string(aside).unwrap(), *text);
+        assert!(!paths.pins_file().exists());
+    }
     merge_pins(&paths, &pins("https://a/", "x", "1", true)).unwrap();
-    assert!(paths.state.join("pins.json.damaged").exists());
+    fs::write(paths.pins_file(), [0xff, 0xfe]).unwrap();
+    merge_pins(&paths, &pins("https://a/", "y", "1", true)).unwrap();
     assert_eq!(read_pins(&paths).1, []);
+    assert!(paths.state.join("pins.json.damaged-6").exists());
+}
+
+#[test]
+fn a_file_of_pins_that_grows_too_large_keeps_the_fingerprints() {
+    let (_dir, paths) = home();
+    let text: serde_json::Value = "x".repeat(30_000).into();
+    let mut many = Pins::default();
+    for at in 0..600 {
+        let pin = Pin {
+            fingerprint: format!("{at}"),
+            allowed: at % 2 == 0,
+            definition: Some(std::sync::Arc::new(text.clone())),
+            ..Pin::default()
+        };
+        many.servers.entry("e".to_owned()).or_default().insert(format!("t{at}"), pin);
+    }
+    merge_pins(&paths, &many).unwrap();
+    let (read, warnings) = read_pins(&paths);
+    assert_eq!((read.servers["e"].len(), warnings), (600, vec![]));
+    assert!(read.servers["e"]["t1"].definition.is_none());
+    assert!(read.servers["e"]["t2"].definition.is_some());
 }
 
 #[test]

@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 use super::theme::Theme;
 use crate::bridge::Notice;
 use crate::domain::{
-    Call, CallId, CallState, Catalog, QuestionId, TurnEnd, TurnId, Usage, Warning,
+    Call, CallId, CallState, Catalog, QuestionId, ToolSearch, TurnEnd, TurnId, Usage, Warning,
 };
 use crate::text;
 use banner::Banner;
@@ -65,6 +65,8 @@ pub struct Conversation {
     /// Whether to go on is asked: the model is not awaited.
     question: Option<QuestionId>,
     selected: Option<usize>,
+    /// How tools are searched for, for the banner.
+    search: Option<ToolSearch>,
 }
 
 impl Default for Conversation {
@@ -77,6 +79,7 @@ impl Default for Conversation {
             open: HashMap::new(),
             question: None,
             selected: None,
+            search: None,
         }
     }
 }
@@ -119,7 +122,8 @@ impl Conversation {
             Notice::QuestionClosed { question } => {
                 self.question = self.question.filter(|open| open != question);
             }
-            Notice::Asked { .. }
+            Notice::TakenBack { .. }
+            | Notice::Asked { .. }
             | Notice::AskClosed { .. }
             | Notice::Elicited { .. }
             | Notice::ElicitationClosed { .. }
@@ -127,10 +131,10 @@ impl Conversation {
             | Notice::Wire { .. }
             | Notice::WireExported { .. }
             | Notice::OffersChanged { .. }
-            | Notice::ContextChanged { .. }
             | Notice::Resumed { .. }
             | Notice::Sessions { .. }
             | Notice::Refused { .. } => return false,
+            Notice::ContextChanged { parts } => return self.search_tools(parts.tool_search),
         }
         true
     }
@@ -155,7 +159,7 @@ impl Conversation {
 
     /// Shows or refreshes the banner: servers, tools, permissions, warnings.
     pub fn banner(&mut self, catalog: &Catalog) {
-        let banner = Banner::of(catalog);
+        let banner = Banner::of(catalog, self.search);
         if let Some(item) = self.items.first_mut()
             && matches!(item.body, Body::Banner(_))
         {
@@ -166,6 +170,21 @@ impl Conversation {
         self.pane.forget();
         self.calls.values_mut().for_each(|at| *at += 1);
         self.selected = self.selected.map(|at| at + 1);
+    }
+
+    fn search_tools(&mut self, search: Option<ToolSearch>) -> bool {
+        if self.search == search {
+            return false;
+        }
+        self.search = search;
+        if let Some(item) = self.items.first_mut() {
+            item.change(|body| {
+                if let Body::Banner(banner) = body {
+                    banner.set_search(search);
+                }
+            });
+        }
+        true
     }
 
     /// Adds a line of the program itself, such as "copied" or "new conversation".

@@ -15,6 +15,7 @@ mod notice;
 mod page;
 mod palette;
 mod panel;
+mod queue;
 mod sessions;
 mod wire;
 

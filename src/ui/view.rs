@@ -1,6 +1,7 @@
 //! Draws one frame. Splits the screen and delegates; remembers where things are, for the mouse.
 
 mod approval;
+mod change;
 mod elicit;
 mod fields;
 mod form;

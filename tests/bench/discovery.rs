@@ -22,7 +22,7 @@ use axum::routing::post;
 use mini_me_tui::bridge::{Notice, Op};
 use mini_me_tui::config::{Config, McpConfig, ServerConfig, UiConfig};
 use mini_me_tui::domain::{Annotations, Catalog, ToolDefinition};
-use mini_me_tui::pin::Pins;
+use mini_me_tui::pin::Board;
 use mini_me_tui::runtime::assemble::{Input, Listed, assemble, policy};
 use mini_me_tui::runtime::{self, Interaction, Setup};
 use serde_json::{Value, json};
@@ -96,7 +96,7 @@ fn assembling() {
     let listed: Vec<Listed> = Listed::all((0..TOOLS).map(definition));
     let configs: Vec<_> = (0..100).map(|n| server("http://127.0.0.1", "quick", n)).collect();
     let mcp = McpConfig { servers: configs.clone(), ..McpConfig::default() };
-    let (policy, pins) = (policy(&mcp, &[], &[]), Pins::default());
+    let (policy, pins) = (policy(&mcp, &[], &[]), Board::default());
     let inputs: Vec<_> = configs
         .iter()
         .map(|config| Input { config, listed: Some(&listed), dropped: &[], disabled: &[] })

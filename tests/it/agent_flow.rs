@@ -468,7 +468,7 @@ async fn a_conversation_is_gone_on_with() {
     let asked = messages(&model.requests().into_iter().find(is_chat).unwrap());
     let said: Vec<&Value> =
         asked.iter().filter(|m| m["role"] == "user").map(|m| &m["content"]).collect();
-    assert_eq!(said, ["earlier", "now"]);
+    assert_eq!(said, ["earlier\n\nnow"]);
     face.quit().await;
 }
 
@@ -547,4 +547,63 @@ async fn a_server_that_cannot_be_reached_fails_alone() {
     let words: Vec<&str> = catalog.servers.iter().map(|server| server.state.word()).collect();
     assert_eq!(words, ["ready", "failed"]);
     face.quit().await;
+}
+
+#[tokio::test]
+async fn messages_that_wait_come_back_when_the_turn_is_cancelled_and_can_be_taken_back() {
+    let (_tools, model, setup) = scene(|request| {
+        let chunk = json!({"choices": [{"index": 0, "delta": {"content": "I thi"}}]});
+        if is_chat(request) { Reply::stream().event(&chunk).hang() } else { Reply::status(404) }
+    })
+    .await;
+    let mut face = Face::settled(setup).await;
+    face.submits("one").await;
+    face.until("text", |notice| matches!(notice, Notice::Text { .. }).then_some(())).await;
+    for text in ["two", "three", "four"] {
+        face.submits(text).await;
+    }
+    let back = |notice: &Notice| match notice {
+        Notice::TakenBack { texts } => Some(texts.clone()),
+        _ => None,
+    };
+    face.does(Op::TakeBack { at: 1, text: "three".into() }).await;
+    assert_eq!(face.until("a message that comes back", back).await, ["three"]);
+    face.does(Op::Interrupt).await;
+    assert_eq!(face.turn_ends().await, TurnEnd::Cancelled);
+    assert_eq!(face.until("what waited", back).await, ["two", "four"]);
+    face.quit().await;
+    assert_eq!(model.requests().iter().filter(|request| is_chat(request)).count(), 1);
+}
+
+/// A model that tells its window only when it is asked, in its own time.
+fn window_of(tokens: u64) -> impl Fn(&Recorded) -> Reply + Send + Sync + 'static {
+    move |request| {
+        if is_chat(request) {
+            return says("yes");
+        }
+        let models = json!({"object": "list", "data": [{"id": "m", "object": "model", "context_length": tokens}]});
+        let told = request.target.ends_with("/models");
+        if told { Reply::json(200, &models) } else { Reply::status(404) }
+    }
+}
+
+#[tokio::test]
+async fn the_first_request_already_goes_by_the_window_that_the_endpoint_tells() {
+    for interaction in [Interaction::Interactive, Interaction::Headless] {
+        let (_tools, model, mut setup) = scene(window_of(200)).await;
+        setup.interaction = interaction;
+        setup.config.model.as_mut().unwrap().context_window = None;
+        let mut face = Face::settled(setup).await;
+        face.submits("now").await;
+        assert_eq!(face.turn_ends().await, TurnEnd::Done);
+        let asked = model.requests().into_iter().find(is_chat).unwrap().json();
+        let names: Vec<&Value> = asked["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| &tool["function"]["name"])
+            .collect();
+        assert_eq!(names, ["mini_me_search_tools"]);
+        face.quit().await;
+    }
 }

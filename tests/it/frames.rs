@@ -8,9 +8,9 @@ use mini_me_tui::bridge::Notice;
 use mini_me_tui::domain::catalog::ServerConnection;
 use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation,
-    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Mode, ModelName,
-    PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState, Source, Stage,
-    Tool, ToolDefinition, ToolId, TurnId, Warning,
+    ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
+    ModelName, PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState,
+    Source, Stage, Tool, ToolDefinition, ToolId, TurnId, Warning,
 };
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
 use ratatui::Terminal;
@@ -178,6 +178,7 @@ fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
         tool,
         host: "api.githubcopilot.com:443".to_owned(),
         why: "mode `ask` of server github (config.yaml:14)".to_owned(),
+        grounds: Grounds::default(),
     })
 }
 
@@ -486,6 +487,7 @@ fn running_turn_shows_time_context_and_what_is_queued() {
                 messages: 9_200,
                 results: 14_000,
                 window: Some(32_768),
+                ..ContextParts::default()
             },
         });
         screen.wait(8_000);
@@ -628,6 +630,7 @@ fn a_page_shows_what_the_next_request_is_made_of() {
                 messages: 9_200,
                 results: 14_000,
                 window: Some(32_768),
+                ..ContextParts::default()
             },
         });
         screen.kinds("/context");

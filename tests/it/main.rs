@@ -31,4 +31,5 @@ mod sse_differential;
 mod support;
 mod tasks;
 mod telemetry;
+mod turn;
 mod wire;

@@ -123,6 +123,7 @@ fn told_in_short(notice: &Notice) -> String {
     match notice {
         Notice::TurnStarted { turn, text } => format!("turn {turn} starts: {text}"),
         Notice::Queued { texts } => format!("queued {texts:?}"),
+        Notice::TakenBack { texts } => format!("back {texts:?}"),
         Notice::Text { chunk, .. } => format!("text {chunk}"),
         Notice::Reasoning { chunk, .. } => format!("reasoning {chunk}"),
         Notice::CallChanged { call, state } => match state {

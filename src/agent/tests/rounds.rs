@@ -123,30 +123,6 @@ fn an_answer_with_nothing_in_it_is_empty() {
 }
 
 #[test]
-fn messages_during_a_turn_wait_and_are_sent_when_it_ends() {
-    let mut rig = rig();
-    rig.does(submit("one"));
-    assert_eq!(rig.does(submit("two")), ["queued [\"two\"]"]);
-    assert_eq!(rig.does(submit("three")), ["queued [\"two\", \"three\"]"]);
-    rig.does(text(1, "x"));
-    let effects = rig.does(finish(1, Finish::Stop));
-    assert_eq!(effects, ["ended Done", "turn 2 starts: two", "ask model 2", "queued [\"three\"]"]);
-}
-
-#[test]
-fn what_waits_is_not_burnt_on_a_model_that_fails() {
-    let mut rig = rig();
-    rig.does(submit("one"));
-    rig.does(submit("two"));
-    let effects = rig.does(fails(1, ProviderErrorKind::Server));
-    assert_eq!(effects, ["ended Failed unreachable=false"]);
-    assert_eq!(
-        rig.does(submit("three")),
-        ["turn 2 starts: two", "ask model 2", "queued [\"three\"]"]
-    );
-}
-
-#[test]
 fn events_of_a_finished_turn_are_ignored() {
     let mut rig = rig();
     rig.does(submit("one"));
@@ -273,7 +249,8 @@ fn a_new_session_starts_empty() {
     rig.model_calls(vec![wants("k", "free_one", json!({}))]);
     rig.does(submit("waiting"));
     let effects = rig.does(Event::NewSession);
-    assert_eq!(effects, ["queued []", "stop 1", "1 cancelled", "ended Cancelled"]);
+    let expected = ["stop 1", "1 cancelled", "ended Cancelled", "queued []", "back [\"waiting\"]"];
+    assert_eq!(effects, expected);
     assert_eq!(roles(&rig.request(submit("fresh"))), ["user fresh"]);
 }
 
@@ -345,11 +322,21 @@ fn a_request_that_is_too_long_is_sent_once_more_with_old_results_shortened() {
             _ => None,
         })
         .collect();
-    assert!(lengths[..2].iter().all(|length| *length < 500), "{lengths:?}");
+    assert!(lengths[..2].iter().all(|length| *length < 700), "{lengths:?}");
     assert!(lengths[2..].iter().all(|length| *length > 5000), "{lengths:?}");
     assert!(request.tools.iter().any(|tool| tool.name.as_str() == "mini_me_read_result"));
-    let effects = rig.does(fails(1, ProviderErrorKind::TooLong));
-    assert_eq!(effects, ["ended Failed unreachable=false"]);
+    // Then the earlier rounds are summarised, and after that it is over.
+    let effects = rig.all(fails(1, ProviderErrorKind::TooLong));
+    let summary = effects.into_iter().find_map(|effect| match effect {
+        Effect::AskModel { request, .. } => Some(request),
+        _ => None,
+    });
+    assert!(summary.unwrap().system.starts_with("Summarise"));
+    rig.does(fails(1, ProviderErrorKind::Server));
+    for _ in 0..3 {
+        rig.does(fails(1, ProviderErrorKind::TooLong));
+    }
+    assert_eq!(rig.does(submit("again"))[0], "turn 2 starts: again");
 }
 
 #[test]
@@ -396,4 +383,54 @@ fn an_answer_that_never_ends_is_stopped() {
     let effects = rig.all(text(1, "y"));
     let short: Vec<String> = effects.iter().filter_map(in_short).collect();
     assert_eq!(short, ["text y", "stop model 1", "ended Incomplete"]);
+}
+
+/// Calls `free_one` and `free_two` in turn; the effects of the last outcome.
+fn in_turn(rig: &mut Rig, calls: std::ops::RangeInclusive<u64>) -> Vec<Vec<String>> {
+    let call = |n: u64| {
+        let name = if n % 2 == 1 { "free_one" } else { "free_two" };
+        rig.model_calls_again(1, vec![wants("k", name, json!({}))]);
+        rig.does(done(n, ok("same")))
+    };
+    calls.map(call).collect()
+}
+
+#[test]
+fn two_calls_that_follow_each_other_in_circles_are_asked_about() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    let effects = in_turn(&mut rig, 1..=6);
+    assert!(effects[..5].iter().all(|effects| effects[1] == "ask model 1"), "{effects:?}");
+    let asked =
+        "question 1: Repeated { tool: \"the circle of free/one, free/two\", times: 3 }".to_owned();
+    assert_eq!(effects[5][1], asked);
+    rig.does(decide(1, true));
+    let effects = in_turn(&mut rig, 7..=11);
+    assert!(effects.iter().all(|effects| effects[1] == "ask model 1"), "counting starts anew");
+}
+
+#[test]
+fn a_circle_in_which_one_result_changes_is_none() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    for call in 1..=12 {
+        let name = if call % 2 == 1 { "free_one" } else { "free_two" };
+        rig.model_calls_again(1, vec![wants("k", name, json!({}))]);
+        let result = if call % 2 == 1 { "same".to_owned() } else { format!("result {call}") };
+        assert_eq!(rig.does(done(call, ok(&result)))[1], "ask model 1");
+    }
+}
+
+#[test]
+fn the_same_round_of_two_calls_three_times_is_a_circle_too() {
+    let mut rig = rig();
+    rig.does(submit("go"));
+    let mut last = Vec::new();
+    for round in 0..3 {
+        let calls = ["free_one", "free_two"].map(|name| wants(name, name, json!({})));
+        rig.model_calls_again(1, calls.into());
+        rig.does(done(round * 2 + 1, ok("a")));
+        last = rig.does(done(round * 2 + 2, ok("b")));
+    }
+    assert!(last[1].starts_with("question 1: Repeated"), "{last:?}");
 }

@@ -159,6 +159,7 @@ impl Teller {
                 self.event(&mut said, "turnEnded", event.into());
             }
             Notice::Queued { .. }
+            | Notice::TakenBack { .. }
             | Notice::Asked { .. }
             | Notice::AskClosed { .. }
             | Notice::Questioned { .. }

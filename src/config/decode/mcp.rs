@@ -1,12 +1,16 @@
 //! `mcp:` and the list of servers.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
-use super::super::model::{PinMode, ServerConfig};
+use super::super::model::{PinMode, ServerConfig, ToolSearchMode};
+use super::super::nearest::distance;
 use super::super::{RefusedServer, scalar, secret};
 use super::{
-    Context, Fields, McpConfig, Mode, Node, Problem, Value, keys, merge_key, path_of, server, twice,
+    Context, Fields, McpConfig, Mode, Node, Problem, Value, fault, keys, merge_key, path_of,
+    server, twice,
 };
+use crate::permission::{GrantLimits, Rate};
 use crate::redact;
 
 /// Added to what is said of a misspelt guard outside a server's entry.
@@ -15,6 +19,8 @@ pub(super) const CLOSES: &str =
 
 pub(super) const PINS: [(&str, PinMode); 3] =
     [("warn", PinMode::Warn), ("block", PinMode::Block), ("off", PinMode::Off)];
+pub(super) const TOOL_SEARCH: [(&str, ToolSearchMode); 3] =
+    [("auto", ToolSearchMode::Auto), ("on", ToolSearchMode::On), ("off", ToolSearchMode::Off)];
 /// Bounds of `resultLimit`, in tokens.
 const RESULT_LIMIT: (u64, u64) = (100, 10_000_000);
 
@@ -55,7 +61,8 @@ pub(super) fn decode(
 fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
     let default = McpConfig::default();
     context.origins.note("mcp", fields);
-    let mut closed = false;
+    let mut closed = None;
+    let mut blocks = false;
     for entry in fields.unknown(&keys::MCP) {
         let mut problem = fields.unknown_key(entry, &keys::MCP);
         if entry.key == "<<" {
@@ -63,7 +70,13 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
         }
         if entry.key == "<<" || keys::near_guard(&entry.key).is_some() {
             problem.what.push_str(CLOSES);
-            closed = true;
+            // What was given under the wrong key counts where it is stricter.
+            let given = scalar::mode(&entry.value, "").unwrap_or(scalar::meant_mode(&entry.value));
+            closed = closed.max(Some(given.max(Mode::Ask)));
+        }
+        if keys::near_pins(&entry.key) && means_block(&entry.value) {
+            problem.what.push_str("; `block` is in force as it was probably meant");
+            blocks = true;
         }
         context.warn(&problem);
     }
@@ -72,7 +85,8 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
         let mut problem = twice(fields, entry, first);
         if entry.key == "permissions" {
             problem.what.push_str(CLOSES);
-            closed = true;
+            let given = scalar::mode(&entry.value, "").unwrap_or(scalar::meant_mode(&entry.value));
+            closed = closed.max(Some(given.max(Mode::Ask)));
         }
         context.warn(&problem);
         context.origins.forget(&problem.field);
@@ -90,31 +104,69 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
     let discovery_timeout = time("discoveryTimeout", default.discovery_timeout);
     let call_timeout = time("callTimeout", default.call_timeout);
     let max_call_time = time("maxCallTime", default.max_call_time);
-    let permissions = value("permissions").map_or(default.permissions, |(node, field)| {
-        scalar::mode(node, &field).unwrap_or_else(|problem| {
-            context.warn(&problem);
-            Mode::Ask
-        })
-    });
+    let permissions = value("permissions")
+        .map_or(default.permissions, |(node, field)| context.mode(node, &field));
     let limit = value("resultLimit").map_or(Ok(default.result_limit), |(node, field)| {
         scalar::whole(node, &field, RESULT_LIMIT.0, RESULT_LIMIT.1)
     });
     let pins =
         value("pins").map_or(Ok(default.pins), |(node, field)| scalar::choice(node, &field, &PINS));
+    let tool_search = value("toolSearch").map_or(Ok(default.tool_search), |(node, field)| {
+        scalar::choice(node, &field, &TOOL_SEARCH)
+    });
+    blocks |= pins.is_err() && value("pins").is_some_and(|(node, _)| means_block(node));
+    let (pins_kept, kept) = if blocks {
+        (PinMode::Block, "`block`, which was probably meant")
+    } else {
+        (default.pins, "the default of `warn`")
+    };
+    let pins = context.or_default(pins, pins_kept, kept);
+    let grants = value("grants")
+        .map_or(GrantLimits::default(), |(node, field)| grants(context, node, &field));
     let ca_file = value("caFile").filter(|(node, _)| node.value != Value::Null);
     let ca_file = ca_file.map(|(node, field)| {
         scalar::text(node, &field, "the path of a PEM file").map(|text| path_of(context, text))
     });
     McpConfig {
-        permissions: if closed { permissions.max(Mode::Ask) } else { permissions },
+        permissions: closed.map_or(permissions, |closed| permissions.max(closed)),
         discovery_timeout,
         call_timeout,
         max_call_time,
         result_limit: context.or_default(limit, default.result_limit, "the default of `6000`"),
-        pins: context.or_default(pins, default.pins, "the default of `warn`"),
+        pins: if blocks { PinMode::Block } else { pins },
+        grants,
+        tool_search: context.or_default(tool_search, default.tool_search, "the default of `auto`"),
         ca_file: context.or_default(ca_file.transpose(), None, "no further authority"),
         servers: Vec::new(),
     }
+}
+
+/// Limits of session grants. One that cannot be understood is the narrowest there is: it cannot be
+/// said how wide it was meant.
+fn grants(context: &mut Context<'_>, node: &Node, path: &str) -> GrantLimits {
+    let narrowest = Rate { calls: 1, per: Duration::from_secs(60) };
+    let closed = GrantLimits { until: None, max_calls: Some(narrowest) };
+    let shape = "a map such as `{ until: 30m, maxCalls: 20/h }`";
+    let read = Fields::of(node, path, shape).and_then(|fields| {
+        fault(node, path).map_or(Ok(()), Err)?;
+        if let Some(entry) = fields.unknown(&keys::GRANTS).first() {
+            return Err(fields.unknown_key(entry, &keys::GRANTS));
+        }
+        let value = |key: &str| fields.get(key).map(|entry| (&entry.value, fields.path_of(key)));
+        let until = value("until").map(|(node, field)| scalar::duration(node, &field));
+        let max_calls = value("maxCalls").map(|(node, field)| scalar::rate(node, &field));
+        Ok(GrantLimits { until: until.transpose()?, max_calls: max_calls.transpose()? })
+    });
+    read.unwrap_or_else(|mut problem| {
+        problem.what.push_str("; a session grant allows one call a minute until it is mended");
+        context.warn(&problem);
+        closed
+    })
+}
+
+/// Whether a value is *block*, or what was probably meant to be it.
+fn means_block(node: &Node) -> bool {
+    matches!(&node.value, Value::Text(text) if distance(text, "block") <= 2)
 }
 
 /// The servers so far, and the names that are taken.

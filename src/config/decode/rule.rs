@@ -1,24 +1,40 @@
 //! Rules. One that cannot be understood whole is no rule: the caller closes.
 
-use super::super::{scalar, secret};
+use super::super::{keys, scalar, secret};
 use super::{Context, Fields, Node, Problem, Value, join};
-use crate::domain::Mode;
-use crate::permission::{Matcher, Pattern, Rule, RuleOrigin};
+use crate::permission::{GrantLimits, Matcher, Pattern, Rule, RuleOrigin};
 
 const SHAPE: &str = "a rule such as `{ tool: delete_*, permissions: ask }`";
 const MATCHER: &str = "a text (`*` allowed), a number, `true`, `false`, or a list of those";
 
-/// Decodes one rule of a config entry. A permission word that is not known counts as *ask*, with
-/// a warning; everything else that is not understood is an error.
+/// Decodes one rule of a config entry. A permission word that is not known counts as
+/// [`Context::mode`] says, with a warning; everything else that is not understood is an error.
+/// `owner` is the server whose entry it stands in.
 pub(in super::super) fn decode(
     context: &mut Context<'_>,
     node: &Node,
     path: &str,
-    known: &[&'static str],
+    owner: Option<&str>,
 ) -> Result<Rule, Problem> {
     let fields = Fields::of(node, path, SHAPE)?;
-    if let Some(entry) = fields.unknown(known).first() {
-        return Err(fields.unknown_key(entry, known));
+    if let Some(entry) = fields.unknown(&keys::RULE).first() {
+        return Err(fields.unknown_key(entry, &keys::RULE));
+    }
+    if let (Some(owner), Some(entry)) = (owner, fields.get("server")) {
+        let field = fields.path_of("server");
+        let named = scalar::text(&entry.value, &field, "the name of this server")?;
+        if named != owner {
+            let what = format!(
+                "this rule is for {}, but stands in the entry of `{owner}`",
+                secret::quote(named)
+            );
+            return Err(Problem::new(
+                entry.value.at,
+                field,
+                what,
+                "Put it into the entry of its own server, or take `server` out.",
+            ));
+        }
     }
     let tool = required(&fields, "tool")?;
     let tool = pattern(tool, &fields.path_of("tool"))?;
@@ -26,14 +42,14 @@ pub(in super::super) fn decode(
     let read_only = fields.get("readOnly");
     let read_only =
         read_only.map(|entry| scalar::switch(&entry.value, &fields.path_of("readOnly")));
+    let destructive = fields.get("destructive");
+    let destructive =
+        destructive.map(|entry| scalar::switch(&entry.value, &fields.path_of("destructive")));
     let max_calls = fields.get("maxCalls");
     let max_calls = max_calls.map(|entry| scalar::rate(&entry.value, &fields.path_of("maxCalls")));
     let field = fields.path_of("permissions");
     let permissions = required(&fields, "permissions")?;
-    let permissions = scalar::mode(permissions, &field).unwrap_or_else(|problem| {
-        context.warn(&problem);
-        Mode::Ask
-    });
+    let permissions = context.mode(permissions, &field);
     let pin = fields.get("pin").map(|entry| {
         let field = fields.path_of("pin");
         scalar::text(&entry.value, &field, "a fingerprint").map(str::to_owned)
@@ -43,6 +59,7 @@ pub(in super::super) fn decode(
         tool,
         when: when.transpose()?.unwrap_or_default(),
         read_only: read_only.transpose()?,
+        destructive: destructive.transpose()?,
         permissions,
         max_calls: max_calls.transpose()?,
         pin: pin.transpose()?,
@@ -62,7 +79,7 @@ fn required<'n>(fields: &Fields<'n>, key: &str) -> Result<&'n Node, Problem> {
 }
 
 /// A pattern over tool names.
-pub(super) fn pattern(node: &Node, field: &str) -> Result<Pattern, Problem> {
+pub(in super::super) fn pattern(node: &Node, field: &str) -> Result<Pattern, Problem> {
     match &node.value {
         Value::Int(number) => Ok(Pattern(number.to_string())),
         _ => scalar::text(node, field, "a tool's original name, `*` allowed")
@@ -143,6 +160,9 @@ pub(crate) fn write(rule: &Rule) -> serde_yaml::Mapping {
         map.insert("readOnly".into(), read_only.into());
     }
     map.insert("permissions".into(), rule.permissions.word().into());
+    if let Some(destructive) = rule.destructive {
+        map.insert("destructive".into(), destructive.into());
+    }
     if let Some(rate) = rule.max_calls {
         map.insert("maxCalls".into(), scalar::show_rate(rate).into());
     }
@@ -150,6 +170,14 @@ pub(crate) fn write(rule: &Rule) -> serde_yaml::Mapping {
         map.insert("pin".into(), pin.clone().into());
     }
     map
+}
+
+/// The limits of session grants as the file would write them, where there are any.
+pub(crate) fn write_grants(grants: GrantLimits) -> Option<String> {
+    let until = grants.until.map(|until| format!("until: {}", scalar::show_duration(until)));
+    let rate = grants.max_calls.map(|rate| format!("maxCalls: {}", scalar::show_rate(rate)));
+    let parts: Vec<String> = until.into_iter().chain(rate).collect();
+    (!parts.is_empty()).then(|| format!("{{ {} }}", parts.join(", ")))
 }
 
 fn write_matcher(matcher: &Matcher) -> serde_yaml::Value {

@@ -58,7 +58,7 @@ pub(super) fn decode(
     let name = name(&fields)?;
     context.origins.note(&super::Origins::server(&name), &fields);
     let url = url(&fields)?;
-    let guards = Guards::decode(context, &fields)?;
+    let guards = Guards::decode(context, &fields, &name)?;
     let protocol = fields.given("protocol");
     let protocol = protocol
         .map(|node| scalar::choice(node, &fields.path_of("protocol"), &PROTOCOLS))
@@ -244,20 +244,16 @@ struct Guards {
 }
 
 impl Guards {
-    fn decode(context: &mut Context<'_>, fields: &Fields<'_>) -> Result<Self, Problem> {
+    fn decode(context: &mut Context<'_>, fields: &Fields<'_>, name: &str) -> Result<Self, Problem> {
         let value = |key: &str| fields.get(key).map(|entry| &entry.value);
-        let permissions = value("permissions").map(|node| {
-            scalar::mode(node, &fields.path_of("permissions")).unwrap_or_else(|problem| {
-                context.warn(&problem);
-                Mode::Ask
-            })
-        });
+        let permissions =
+            value("permissions").map(|node| context.mode(node, &fields.path_of("permissions")));
         let tools = value("tools").map(|node| patterns(node, &fields.path_of("tools")));
         let mut exclude_tools = Vec::new();
         for entry in fields.entries.iter().filter(|entry| excludes(entry)) {
             exclude_tools.extend(patterns(&entry.value, &fields.path_of(&entry.key))?);
         }
-        let rules = value("rules").map(|node| rules(context, node, &fields.path_of("rules")));
+        let rules = value("rules").map(|node| rules(context, node, &fields.path_of("rules"), name));
         let enabled = value("enabled").map(|node| scalar::switch(node, &fields.path_of("enabled")));
         Ok(Self {
             permissions,
@@ -269,14 +265,19 @@ impl Guards {
     }
 }
 
-fn rules(context: &mut Context<'_>, node: &Node, path: &str) -> Result<Vec<Rule>, Problem> {
+fn rules(
+    context: &mut Context<'_>,
+    node: &Node,
+    path: &str,
+    name: &str,
+) -> Result<Vec<Rule>, Problem> {
     let Value::List(items) = &node.value else {
         let allowed = "a list of rules, such as `- { tool: \"*\", permissions: ask }`";
         return Err(Problem::found(node.at, path, node, allowed));
     };
     let numbered = items.iter().enumerate();
     numbered
-        .map(|(index, item)| rule::decode(context, item, &format!("{path}[{index}]"), &keys::RULE))
+        .map(|(index, item)| rule::decode(context, item, &format!("{path}[{index}]"), Some(name)))
         .collect()
 }
 

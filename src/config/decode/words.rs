@@ -1,6 +1,6 @@
 //! Values of the config as the words that the file uses.
 
-use super::super::model::{Notify, PinMode, Protocol, ProviderKind, ThemeName};
+use super::super::model::{Notify, PinMode, Protocol, ProviderKind, ThemeName, ToolSearchMode};
 use super::{mcp, model, server, ui};
 
 fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static str {
@@ -13,6 +13,10 @@ pub(in super::super) fn provider(value: ProviderKind) -> &'static str {
 
 pub(in super::super) fn pins(value: PinMode) -> &'static str {
     word(&mcp::PINS, value)
+}
+
+pub(in super::super) fn tool_search(value: ToolSearchMode) -> &'static str {
+    word(&mcp::TOOL_SEARCH, value)
 }
 
 pub(in super::super) fn protocol(value: Protocol) -> &'static str {

@@ -1,10 +1,12 @@
 //! A mistake never makes anything looser.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use super::{loaded, names, told, with_env};
-use crate::config::ConfigError;
 use crate::config::node::Position;
+use crate::config::{ConfigError, PinMode};
 use crate::domain::{Mode, Source};
 use crate::permission::{Matcher, Pattern};
 
@@ -67,7 +69,7 @@ fn exclude_tools_in_another_spelling_takes_tools_away_with_a_warning() {
 #[test]
 fn a_misspelt_global_permission_means_ask_not_auto() {
     for text in [
-        "mcp:\n  permisions: deny\n  permissions: auto\n",
+        "mcp:\n  permisions: aks\n  permissions: auto\n",
         "mcp:\n  permissions: auto\n  permissions: auto\n",
         "mcp:\n  permissions: auto\n  <<: {}\n",
         "mcp:\n  permissions: AUTO\n",
@@ -121,13 +123,39 @@ fn a_broken_rule_skips_the_server() {
         "{ tool: x, permissions: auto, readOnly: yes }",
         "{ tool: x, permissions: auto, maxCalls: 5 }",
         "{ tool: x, permissions: auto, until: 30m }",
-        "{ tool: x, permissions: auto, pin: ab }",
+        "{ tool: x, permissions: auto, destructive: no }",
+        "{ server: other, tool: x, permissions: auto }",
         "{ tool: [x], permissions: auto }",
         "{ tool: x, tool: y, permissions: auto }",
     ] {
         let message = skipped(&format!("rules:\n  - {rule}"));
         assert!(message.contains("rules[0]"), "{rule}: {message}");
     }
+}
+
+#[test]
+fn what_is_probably_meant_counts_where_it_is_stricter() {
+    for text in ["mcp:\n  permissions: dney\n", "mcp:\n  permisions: deny\n  permissions: auto\n"] {
+        assert_eq!(loaded(text).config.mcp.permissions, Mode::Deny, "{text}");
+    }
+    for text in ["mcp:\n  pins: blok\n", "mcp:\n  pin: block\n"] {
+        assert_eq!(loaded(text).config.mcp.pins, PinMode::Block, "{text}");
+    }
+    let grants = |text: &str| loaded(text).config.mcp.grants;
+    let given = grants("mcp:\n  grants: { until: 30m, maxCalls: 20/h }\n");
+    assert_eq!(given.until, Some(Duration::from_secs(1800)));
+    assert_eq!(given.max_calls.map(|rate| rate.calls), Some(20));
+    let broken = grants("mcp:\n  grants: { untill: 30m }\n");
+    assert_eq!(broken.max_calls.map(|rate| rate.calls), Some(1));
+}
+
+#[test]
+fn a_rule_of_the_users_file_may_be_moved_into_the_config() {
+    let loaded = loaded(&entry(
+        "rules:\n  - { server: a, tool: x, permissions: auto, destructive: false, pin: ab }",
+    ));
+    let rule = &loaded.config.mcp.servers[0].rules[0];
+    assert_eq!((rule.pin.as_deref(), rule.destructive), (Some("ab"), Some(false)));
 }
 
 #[test]
@@ -142,7 +170,8 @@ fn a_rule_keeps_all_that_it_says() {
     assert_eq!(rules[0].read_only, Some(false));
     assert_eq!(rules[0].max_calls.map(|rate| rate.calls), Some(5));
     assert_eq!(rules[0].origin.line, Some(7));
-    assert_eq!(rules[1].permissions, Mode::Ask);
+    // The word that was probably meant, where it is the stricter one.
+    assert_eq!(rules[1].permissions, Mode::Deny);
     assert!(told(&loaded.warnings).contains("dney"));
 }
 

@@ -14,6 +14,8 @@ pub(super) struct Conversation {
     pub(super) done: Vec<Done>,
     /// Names of the tools on offer.
     pub(super) offered: Vec<String>,
+    /// What was searched for among the tools since the last of the user's messages.
+    pub(super) searched: Vec<String>,
 }
 
 /// A call that has its result.
@@ -57,18 +59,24 @@ impl Conversation {
         let messages = request.get("messages")?.as_array()?;
         let mut asked = Vec::new();
         let mut done: Vec<Done> = Vec::new();
+        let mut searched = Vec::new();
         let mut open: HashMap<String, (String, Value)> = HashMap::new();
         for message in messages {
             match message.get("role").and_then(Value::as_str) {
                 Some("user") => {
                     asked.push(text_of(message));
                     done.clear();
+                    searched.clear();
                 }
                 Some("assistant") => open.extend(calls_of(message)),
                 Some("tool") => {
                     let id =
                         message.get("tool_call_id").and_then(Value::as_str).unwrap_or_default();
                     if let Some((name, arguments)) = open.remove(id) {
+                        if is(&name, SEARCH_TOOLS) {
+                            searched.extend(arguments.get("query").map(plain));
+                            continue;
+                        }
                         add(&mut done, name, arguments, &text_of(message));
                     }
                 }
@@ -78,7 +86,7 @@ impl Conversation {
         if asked.is_empty() {
             return None;
         }
-        Some(Self { asked, done, offered: offered(request) })
+        Some(Self { asked, done, offered: offered(request), searched })
     }
 
     /// The user's latest message.
@@ -89,6 +97,19 @@ impl Conversation {
     /// The offered name of a tool of the tracker.
     pub(super) fn offered(&self, tool: &str) -> Option<&str> {
         self.offered.iter().map(String::as_str).find(|name| is(name, tool))
+    }
+
+    /// Whether a tool of the tracker is on offer, or may be found.
+    pub(super) fn within_reach(&self, tool: &str) -> bool {
+        self.offered(tool).is_some() || self.search_for(tool).is_some()
+    }
+
+    /// How to look for a tool that is not on offer: the name of the tool that finds others, and the
+    /// words. `None` where there is no such tool, or it was asked already.
+    pub(super) fn search_for(&self, tool: &str) -> Option<(&str, String)> {
+        let query = tool.replace('_', " ");
+        let name = self.offered(SEARCH_TOOLS)?;
+        (!self.searched.contains(&query)).then_some((name, query))
     }
 
     /// All finished calls of one tool of the tracker.
@@ -162,6 +183,8 @@ fn add(done: &mut Vec<Done>, name: String, arguments: Value, text: &str) {
 
 /// The client's own tool for reading on in a long result.
 pub(super) const READ_ON: &str = "mini_me_read_result";
+/// The client's own tool for finding others.
+const SEARCH_TOOLS: &str = "mini_me_search_tools";
 
 fn classify(text: &str) -> Found {
     // Before anything is parsed: a cut list still holds whole rows, and a row is not the answer.
@@ -183,6 +206,7 @@ fn continued(seen: &str, slice: &str, id: &str) -> Found {
         slice.find('{').and_then(|at| slice.get(at..)).and_then(|from| from.split_once('\n'));
     let Some((place, piece)) = lines else { return broken() };
     let Some(place) = object_at_start(place) else { return broken() };
+    let piece = unframed(piece);
     let more = place.get("hasMore").and_then(Value::as_bool).unwrap_or(false);
     let next = place.get("nextOffset").and_then(Value::as_u64).filter(|_| more);
     let whole = format!("{seen}{piece}");
@@ -191,6 +215,18 @@ fn continued(seen: &str, slice: &str, id: &str) -> Found {
         (None, Some(next)) => Found::Cut(Cut { text: whole, id: id.to_owned(), next }),
         (None, None) => broken(),
     }
+}
+
+/// What stands between the lines that mark a server's words: the first names a mark, and the last
+/// ends with it.
+fn unframed(text: &str) -> &str {
+    let body = text.split_once('\n').and_then(|(first, rest)| {
+        let (_, mark) = first.strip_prefix('[')?.rsplit_once("the mark ")?;
+        let mark = mark.split_once(|c: char| !c.is_ascii_alphanumeric())?.0;
+        let (body, end) = rest.rsplit_once('\n')?;
+        end.contains(mark).then_some(body)
+    });
+    body.unwrap_or(text)
 }
 
 /// The first whole JSON object in a text that may have words around it.

@@ -29,7 +29,7 @@ struct Findings<'a> {
 pub(super) fn next(script: &Script, chat: &Conversation, task: &str) -> Step {
     let words = &script.words;
     let mut task_text = words.task.clone();
-    if chat.offered("list_tasks").is_some() {
+    if chat.within_reach("list_tasks") {
         match listed(script, chat, task) {
             Listed::Step(step) => return step,
             Listed::Yes => {}

@@ -19,6 +19,7 @@ pub(super) struct Words {
     unknown: String,
     no_tools: String,
     missing_tool: String,
+    find_tool: String,
     denied: String,
     failed: String,
     nothing_known: String,
@@ -128,7 +129,14 @@ impl Script {
         }
     }
 
+    /// Looks for a tool that is not on offer, or says that there is none.
     fn missing(&self, chat: &Conversation, tool: &str) -> Step {
+        if let Some((name, query)) = chat.search_for(tool) {
+            let text = fill(&self.words.find_tool, &[("tool", tool)]);
+            let arguments = json!({ "query": query });
+            let calls = vec![Wanted { name: name.to_owned(), arguments }];
+            return Step::Call { text, calls };
+        }
         let offered = match chat.offered.as_slice() {
             [] => "none".to_owned(),
             names => {

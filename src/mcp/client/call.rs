@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::shared::{Conn, Link, Shared};
 use super::{connect, output, questions, task};
-use crate::domain::{CallId, Era, Outcome, Progress, ToolName, TraceContext};
+use crate::domain::{CallId, Era, Outcome, Progress, ToolDefinition, ToolName, TraceContext};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
@@ -35,6 +35,7 @@ pub(super) struct Request {
     pub(super) call: CallId,
     pub(super) tool: ToolName,
     pub(super) arguments: Arc<Map<String, Value>>,
+    pub(super) definition: Option<Arc<ToolDefinition>>,
     pub(super) cancel: CancellationToken,
     pub(super) reply: oneshot::Sender<Outcome>,
     pub(super) trace: Option<TraceContext>,
@@ -146,6 +147,9 @@ async fn attempts(shared: &Shared, request: &Request, flight: &Flight) -> Outcom
             Ok(conn) => conn,
             Err(reason) => return Outcome::NotSent { reason },
         };
+        if let Some(outcome) = as_decided(shared, request, flight).await {
+            return outcome;
+        }
         let _of_session = conn.calls.token();
         let fault = match attempt(shared, request, &conn, flight, &round).await {
             Ok(result) => {
@@ -245,6 +249,24 @@ async fn pause(shared: &Shared, call: CallId, fault: &Fault, wait: Duration) {
     let progress = Progress { note, ..Progress::default() };
     shared.peer.tell(ServerEventKind::Progress { call, progress }).await;
     sleep(wait).await;
+}
+
+/// Whether the tool is still the one that was decided about; else the call is not sent, not for the
+/// first time and not again. Changes that were announced are waited for.
+async fn as_decided(shared: &Shared, request: &Request, flight: &Flight) -> Option<Outcome> {
+    // What the server has begun with goes on as it was begun.
+    if flight.begun.load(Ordering::Relaxed) {
+        return None;
+    }
+    let definition = request.definition.as_ref()?;
+    shared.caught_up().await;
+    shared.differs(definition).then(|| {
+        let reason = format!(
+            "the server has changed the definition of {} since the call was decided about; call it again to have the new one decided about",
+            request.tool
+        );
+        Outcome::NotSent { reason }
+    })
 }
 
 /// The outcome that a result leads to, at once or by way of a task.

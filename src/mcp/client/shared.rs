@@ -6,15 +6,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Protocol;
-use crate::domain::{Answering, Era, ServerConnection, ToolName};
+use crate::domain::{Answering, Era, ServerConnection, ToolDefinition, ToolName};
 use crate::mcp::exchange::{Ask, Dialect, Peer, Topic, Upcall};
 use crate::mcp::headers::ParamHeader;
 use crate::mcp::model::tool::Listed;
 use crate::mcp::{Limits, ServerEvent, ServerSpec};
+use crate::pin;
 
 /// Calls of one server that are on their way at a time; more wait in line (F9).
 const CALLS: usize = 64;
@@ -140,7 +142,10 @@ pub(super) struct Shared {
     pub(super) room: Semaphore,
     /// Resources whose changes somebody may want to know of, the latest last.
     pub(super) watched: watch::Sender<Vec<String>>,
+    /// How many announced changes of the list have been followed up.
+    pub(super) covered: watch::Sender<u64>,
     headers: Mutex<Arc<HashMap<ToolName, Vec<ParamHeader>>>>,
+    definitions: Mutex<HashMap<ToolName, ToolDefinition>>,
     outputs: Mutex<HashMap<ToolName, Arc<Value>>>,
 }
 
@@ -159,7 +164,9 @@ impl Shared {
             closing: CancellationToken::new(),
             room: Semaphore::new(CALLS),
             watched: watch::Sender::default(),
+            covered: watch::channel(0).0,
             headers: Mutex::default(),
+            definitions: Mutex::default(),
             outputs: Mutex::default(),
         }
     }
@@ -217,6 +224,9 @@ impl Shared {
     /// Remembers which arguments of which tools travel in headers (X6), and what the tools say of
     /// their structured results (D9).
     pub(super) fn set_tools(&self, tools: &[Listed]) {
+        let definitions =
+            tools.iter().map(|tool| (tool.definition.name.clone(), tool.definition.clone()));
+        *self.definitions.lock().unwrap_or_else(PoisonError::into_inner) = definitions.collect();
         let outputs = tools.iter().filter_map(|tool| {
             let schema = tool.definition.output_schema.as_ref()?;
             Some((tool.definition.name.clone(), Arc::clone(schema)))
@@ -228,6 +238,28 @@ impl Shared {
             .map(|tool| (tool.definition.name.clone(), tool.headers.clone()))
             .collect();
         *self.headers.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+    }
+
+    /// Waits until the changes that the server has announced so far are known, or a listing should
+    /// have ended long ago.
+    pub(super) async fn caught_up(&self) {
+        let announced = self.peer.announced();
+        let mut covered = self.covered.subscribe();
+        let listed = covered.wait_for(|covered| *covered >= announced);
+        if timeout(self.limits.discovery, listed).await.is_err() {
+            tracing::debug!(server = %self.peer.server, "the announced change was not listed in time");
+        }
+    }
+
+    /// Whether the server lists another definition of the tool now than this one, or none.
+    pub(super) fn differs(&self, definition: &ToolDefinition) -> bool {
+        let known = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = known.get(&definition.name);
+        // Nothing is known of a server that has never listed anything.
+        !known.is_empty()
+            && now.is_none_or(|now| {
+                now != definition && pin::fingerprint(now) != pin::fingerprint(definition)
+            })
     }
 
     /// What a tool's structured results have to fit.

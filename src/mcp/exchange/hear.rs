@@ -135,7 +135,10 @@ impl Hearing {
         match method {
             "notifications/progress" => progressed(peer, &params).await,
             "notifications/message" => self.logged(peer, &params).await,
-            "notifications/tools/list_changed" => peer.up(Upcall::Announced(Topic::Tools)).await,
+            "notifications/tools/list_changed" => {
+                peer.announce();
+                peer.up(Upcall::Announced(Topic::Tools)).await;
+            }
             // C4: stale at once, whatever else is done about it.
             "notifications/prompts/list_changed" => {
                 peer.cache().forget(Stale::Prompts);

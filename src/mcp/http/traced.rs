@@ -42,7 +42,7 @@ impl Traced {
             _ => "HTTP/1.1",
         };
         track.head(status, version, pairs(response.headers()));
-        if response.content_length() == Some(0) || status == 204 {
+        if response.content_length() == Some(0) || matches!(status, 202 | 204) {
             track.end(Ending::Complete);
             return self;
         }

@@ -65,7 +65,7 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omi
     }
     for step in steps(&request.messages) {
         match step {
-            Step::User(text) => messages.push(json!({"role": "user", "content": text})),
+            Step::User(text) => add_user(&mut messages, text),
             Step::Model { text, calls, .. } if omit.tools => {
                 told_as_text(text, &calls, &mut messages);
             }
@@ -83,6 +83,20 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omi
         }
     }
     Value::Array(messages)
+}
+
+/// Chat templates of local models demand that roles take turns: what the user says twice in a row (a
+/// turn that failed, a summary) is one message.
+fn add_user(messages: &mut Vec<Value>, text: &str) {
+    if let Some(last) = messages.last_mut()
+        && last["role"] == "user"
+        && let Some(Value::String(content)) = last.get_mut("content")
+    {
+        content.push_str("\n\n");
+        content.push_str(text);
+        return;
+    }
+    messages.push(json!({"role": "user", "content": text}));
 }
 
 fn assistant(
@@ -124,7 +138,7 @@ fn told_as_text(text: &str, calls: &[(&RequestedCall, Told<'_>)], messages: &mut
     if !calls.is_empty() {
         let told = calls.iter().map(|(call, told)| format!("[{} gave: {}]", call.name, told.text));
         let told: Vec<_> = told.collect();
-        messages.push(json!({"role": "user", "content": told.join("\n")}));
+        add_user(messages, &told.join("\n"));
     }
 }
 

@@ -3,7 +3,7 @@
 use ratatui::style::{Modifier, Style};
 
 use super::item::Paper;
-use crate::domain::{Catalog, Era, Mode, Server, ServerState, Warning};
+use crate::domain::{Catalog, Era, Mode, Server, ServerState, ToolSearch, Warning};
 use crate::text::{self, human};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::origin;
@@ -23,6 +23,7 @@ pub(super) struct Banner {
     tokens: u64,
     /// Tools that run without a question, that ask, that never run.
     modes: [usize; 3],
+    search: Option<ToolSearch>,
 }
 
 #[derive(Debug)]
@@ -70,7 +71,7 @@ fn offered_tokens(server: &Server) -> u64 {
 }
 
 impl Banner {
-    pub(super) fn of(catalog: &Catalog) -> Self {
+    pub(super) fn of(catalog: &Catalog, search: Option<ToolSearch>) -> Self {
         let usable = || catalog.servers.iter().filter(|server| server.state.usable());
         let tools = || usable().flat_map(|server| &server.tools).filter(|tool| !tool.disabled);
         let count = |mode| tools().filter(|tool| tool.permission == mode).count();
@@ -80,7 +81,13 @@ impl Banner {
             tools: tools().count(),
             tokens: usable().map(offered_tokens).sum(),
             modes: [count(Mode::Auto), count(Mode::Ask), count(Mode::Deny)],
+            search,
         }
+    }
+
+    /// The mode in which tools are handed over.
+    pub(super) fn set_search(&mut self, search: Option<ToolSearch>) {
+        self.search = search;
     }
 
     pub(super) fn tells(&self, warning: &Warning) -> bool {
@@ -117,16 +124,29 @@ impl Banner {
             return flow::wrap(&pieces, paper.width);
         }
         let ready = self.servers.iter().filter(|line| line.state.usable()).count();
+        let price = match self.search {
+            None => format!(" · {} tokens a request", human::count(self.tokens)),
+            Some(_) => String::new(),
+        };
         let words = format!(
-            "  {ready} of {} {} ready · {} {} · {} tokens a request",
+            "  {ready} of {} {} ready · {} {}{price}",
             self.servers.len(),
             plural(self.servers.len(), "server", "servers"),
             self.tools,
             plural(self.tools, "tool", "tools"),
-            human::count(self.tokens),
         );
         flow::push(&mut pieces, &words, theme.text);
         let mut rows = flow::wrap(&pieces, paper.width);
+        if let Some(search) = self.search {
+            let words = format!(
+                "tool search: {} {}, {} handed to the model (all would take {} tokens a request)",
+                search.tools,
+                plural(usize::try_from(search.tools).unwrap_or(usize::MAX), "tool", "tools"),
+                search.handed,
+                human::count(search.tokens),
+            );
+            rows.extend(flow::wrap(&[Piece::new(words, theme.accent)], paper.width));
+        }
         if self.tools > 0 {
             rows.extend(flow::wrap(&self.permissions(theme), paper.width));
         }

@@ -69,13 +69,28 @@ enum Saw {
 impl Saw {
     fn of(result: &str, for_model: &str) -> Self {
         let (result, told) = (result.trim(), for_model.trim());
-        match told.strip_suffix(result) {
-            Some("") => Self::Same,
+        if told == result {
+            return Self::Same;
+        }
+        // The last line may be the end of the frame.
+        let body = match told.rsplit_once('\n') {
+            Some((body, "")) => body,
+            Some((body, end)) if end.starts_with("[End ") => body,
+            _ => told,
+        };
+        match body.trim_end().strip_suffix(result) {
             Some(frame) if !result.is_empty() && frame.ends_with('\n') => {
                 Self::Framed(frame.trim_end().to_owned())
             }
             _ => Self::Other(Plain::new(for_model)),
         }
+    }
+
+    /// How much of a result the model saw, where that is not all: `396 of 1800 characters`.
+    fn figures(&self) -> Option<&str> {
+        let Self::Other(told) = self else { return None };
+        let closing = told.raw().trim_end().lines().last()?.strip_prefix("[Shown: ")?;
+        closing.split_once(',').map(|(figures, _)| figures)
     }
 
     /// Parts of an open card.
@@ -413,6 +428,10 @@ fn preview(settled: &Settled, paper: &Paper<'_>) -> Vec<Row> {
             human::bytes(settled.result.raw().len() as u64)
         );
         rows.push(flow::row(vec![Piece::new(text::cut(&words, paper.width), theme.accent)]));
+    }
+    if let Some(figures) = settled.model_saw.figures() {
+        let words = format!("the model saw {figures}");
+        rows.push(flow::row(vec![Piece::new(text::cut(&words, paper.width), theme.caution)]));
     }
     rows
 }

@@ -186,6 +186,7 @@ actions! {
         PageForward "pageForward" ["pgdn", "space"] "a page down"
         PageTop "pageTop" ["home"] "first row"
         PageBottom "pageBottom" ["end"] "last row"
+        AcceptPin "acceptPin" ["a"] "accept the changed definition of the tool; allows no call"
     }
     List {
         ListClose "listClose" ["esc"] "close"

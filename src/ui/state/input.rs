@@ -105,6 +105,15 @@ impl Composer {
         self.completion_closed = false;
     }
 
+    /// Puts a text before the draft, the cursor at the end.
+    pub fn put_before(&mut self, text: &str) {
+        let draft = self.text();
+        let gap = if draft.trim().is_empty() { "" } else { "\n\n" };
+        self.replace(&format!("{text}{gap}{}", draft.trim_start_matches('\n')));
+        self.completion_closed = true;
+        self.at = None;
+    }
+
     /// Takes the draft away and keeps it in the history. Returns it as it is sent.
     pub fn take(&mut self) -> String {
         let text = self.expanded();

@@ -14,6 +14,8 @@ pub enum Subject {
     Help(Place),
     /// What the next request is made of.
     Context,
+    /// Messages that wait for the turn to end.
+    Queue,
     /// A server.
     Server(ServerName),
     /// A tool.
@@ -35,12 +37,14 @@ pub struct Page {
     pub height: usize,
     /// Rows laid out, with the catalog's revision and the width they are for.
     pub laid: Option<(u64, u16, Vec<Line<'static>>)>,
+    /// Fingerprint of the changed definition that the rows show, if they show one.
+    pub changed: Option<String>,
 }
 
 impl Page {
     /// The page about this, at its top.
     pub fn new(subject: Subject) -> Self {
-        Self { subject, scroll: 0, height: 1, laid: None }
+        Self { subject, scroll: 0, height: 1, laid: None, changed: None }
     }
 
     /// Rows of the page as laid out last.

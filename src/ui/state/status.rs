@@ -28,4 +28,6 @@ pub struct Status {
     pub said: Option<(String, Instant)>,
     /// Messages that wait for the turn to end.
     pub queued: Vec<String>,
+    /// Of these, those that were taken back to be dropped.
+    pub dropping: Vec<String>,
 }

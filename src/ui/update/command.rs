@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use super::{global, sessions};
+use super::{global, queue, sessions};
 use crate::bridge::{Op, Target};
 use crate::config::ThemeName;
 use crate::domain::{Catalog, ServerName, ToolId};
@@ -37,6 +37,7 @@ enum What {
     Tools,
     Warnings,
     Context,
+    Queue,
     Permissions,
     Reconnect,
     Enable,
@@ -80,6 +81,7 @@ pub const COMMANDS: &[Command] = &[
     command!("model", [], "", Model, "which model answers"),
     command!("wire", [], "", Wire, "every exchange with servers and the model"),
     command!("quit", ["exit", "q"], "", Quit, "leave"),
+    command!("queue", [], "[edit 1, drop 1, clear]", Queue, "messages that wait to be sent"),
 ];
 
 /// The commands that the draft may become: it is a slash and the beginning of a name.
@@ -137,6 +139,7 @@ pub(super) fn carry_out(
     match command.what {
         What::Help => global::open(state, Subject::Help(Place::Input)),
         What::Context => global::open(state, Subject::Context),
+        What::Queue => return queue::command(state, argument),
         What::Warnings => global::open(state, Subject::Warnings),
         What::Permissions => global::open(state, Subject::Permissions),
         What::Tools => global::show_panel(state, true),

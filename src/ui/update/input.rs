@@ -2,7 +2,7 @@
 
 use crossterm::event::KeyCode;
 
-use super::{Press, command, form, global};
+use super::{Press, command, form, global, queue};
 use crate::bridge::Op;
 use crate::ui::conversation::Move;
 use crate::ui::intent::Intent;
@@ -29,10 +29,7 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
             state.input.area.insert_newline();
             Vec::new()
         }
-        Action::HistoryPrevious | Action::HistoryNext => {
-            vertical(state, action, press);
-            Vec::new()
-        }
+        Action::HistoryPrevious | Action::HistoryNext => vertical(state, action, press),
         Action::Complete => complete(state, press),
         Action::Leave => {
             leave(state);
@@ -43,20 +40,24 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
     }
 }
 
-/// Up and down: the chosen completion, else the cursor, else the history.
-fn vertical(state: &mut UiState, action: Action, press: Press) {
+/// Up and down: the chosen completion, else what waits to be sent, else the cursor, else the history.
+fn vertical(state: &mut UiState, action: Action, press: Press) -> Vec<Intent> {
     let choices = command::completions(&state.input).len();
     let up = action == Action::HistoryPrevious;
     if choices > 0 {
         let at = state.input.completion.min(choices - 1);
         let step = if up { choices - 1 } else { 1 };
         state.input.completion = (at + step) % choices;
-        return;
+        return Vec::new();
+    }
+    if up && let Some(intents) = queue::take_latest(state) {
+        return intents;
     }
     let moved = if up { state.input.older() } else { state.input.newer() };
     if !moved {
         form::edit(&mut state.input.area, press.key);
     }
+    Vec::new()
 }
 
 fn complete(state: &mut UiState, press: Press) -> Vec<Intent> {

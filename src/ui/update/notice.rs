@@ -8,9 +8,10 @@ use crate::config::Notify;
 use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Warning};
 use crate::text;
 use crate::ui::intent::Intent;
-use crate::ui::state::UiState;
 use crate::ui::state::approval::{Pending, PendingId};
+use crate::ui::state::page::Subject;
 use crate::ui::state::status::Running;
+use crate::ui::state::{Overlay, UiState};
 use std::sync::Arc;
 
 /// Warnings kept besides those of the catalog; the oldest go first.
@@ -18,6 +19,12 @@ const WARNINGS: usize = 200;
 
 pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Intent> {
     state.conversation.apply(&notice, at);
+    if matches!(notice, Notice::ContextChanged { .. } | Notice::Queued { .. })
+        && let Some(Overlay::Page(page)) = &mut state.overlay
+        && matches!(page.subject, Subject::Context | Subject::Queue)
+    {
+        page.laid = None;
+    }
     match notice {
         Notice::TurnStarted { turn, .. } => {
             state.status.turn =
@@ -39,6 +46,7 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             }
         }
         Notice::Queued { texts } => state.status.queued = texts,
+        Notice::TakenBack { texts } => super::queue::taken_back(state, &texts, at),
         Notice::Asked { approval } => {
             if approval.call.turn.is_none() {
                 // The user has just asked for this call: the answer is what comes next.

@@ -4,7 +4,7 @@ use super::{Press, form, global};
 use crate::bridge::Op;
 use crate::ui::intent::Intent;
 use crate::ui::keymap::{Action, Keymap, Place};
-use crate::ui::state::page::Subject;
+use crate::ui::state::page::{Page, Subject};
 use crate::ui::state::{Overlay, UiState};
 
 pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Intent> {
@@ -17,10 +17,21 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
         Some(Action::PageForward) => page.go(height),
         Some(Action::PageTop) => page.scroll = 0,
         Some(Action::PageBottom) => page.go(isize::MAX),
+        Some(Action::AcceptPin) => return accept(page),
         Some(Action::PageClose) => global::close(state, press.at),
         _ => return other(state, keymap, press),
     }
     Vec::new()
+}
+
+/// Accepts the definition that the page shows, and no other that came since.
+fn accept(page: &Page) -> Vec<Intent> {
+    match (&page.subject, &page.changed) {
+        (Subject::Tool(tool), Some(pin)) => {
+            vec![Intent::Send(Op::AcceptPin { tool: tool.clone(), pin: pin.clone() })]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Keys of the side panel work on the page of what was selected there; a page's own key closes it.

@@ -10,9 +10,9 @@ use serde_json::json;
 use super::*;
 use crate::bridge::{Notice, Op};
 use crate::domain::{
-    Annotations, Answer, Approval, Call, CallId, CallState, Catalog, Mode as Permission, ModelName,
-    Outcome, PinState, Question, QuestionId, QuestionKind, Server, ServerState, Source, Stage,
-    Tool, ToolDefinition, ToolId, TurnEnd, TurnId, Usage, Warning,
+    Annotations, Answer, Approval, Call, CallId, CallState, Catalog, Grounds, Mode as Permission,
+    ModelName, Outcome, PinState, Question, QuestionId, QuestionKind, Server, ServerState, Source,
+    Stage, Tool, ToolDefinition, ToolId, TurnEnd, TurnId, Usage, Warning,
 };
 use crate::ui::{Ui, UiOptions};
 
@@ -126,6 +126,7 @@ fn approval(id: u64) -> Arc<Approval> {
         tool,
         host: "sh.example:443".to_owned(),
         why: "mode ask".to_owned(),
+        grounds: Grounds::default(),
     })
 }
 

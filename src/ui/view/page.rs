@@ -6,6 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Look, edge, framed, subject};
+use crate::domain::{PinState, Tool};
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::state::UiState;
@@ -27,6 +28,10 @@ pub(super) fn draw(
     if !fresh {
         let rows = subject::rows(&page.subject, usize::from(columns), state, look);
         page.laid = Some((revision, columns, rows));
+        page.changed = match &page.subject {
+            Subject::Tool(id) => state.catalog.tool(id).and_then(|tool| changed(tool)),
+            _ => None,
+        };
     }
     let height = u16::try_from(page.len()).unwrap_or(u16::MAX).saturating_add(2);
     let area = layout::middle(body, widest.width, height.max(6));
@@ -42,15 +47,28 @@ pub(super) fn draw(
     frame.render_widget(Paragraph::new(lines), text);
 }
 
+fn changed(tool: &Tool) -> Option<String> {
+    (tool.pin_state == PinState::Changed).then(|| tool.pin.clone())
+}
+
 fn block(page: &Page, area: Rect, look: Look<'_>) -> ratatui::widgets::Block<'static> {
     let title = Line::styled(format!(" {} ", subject::title(&page.subject)), look.theme.title);
     let block = framed(title, look.theme.focus);
     let hint = |action, word| (look.keymap.hint(action), word);
     let mut keys = vec![hint(Action::PageClose, "close")];
     match page.subject {
-        Subject::Tool(_) => keys.push(hint(Action::CallTool, "call")),
+        Subject::Tool(_) => {
+            keys.push(hint(Action::CallTool, "call"));
+            if page.changed.is_some() {
+                keys.push(hint(Action::AcceptPin, "accept the change"));
+            }
+        }
         Subject::Server(_) => keys.push(hint(Action::Reconnect, "reconnect")),
-        Subject::Help(_) | Subject::Context | Subject::Warnings | Subject::Permissions => {}
+        Subject::Help(_)
+        | Subject::Context
+        | Subject::Queue
+        | Subject::Warnings
+        | Subject::Permissions => {}
     }
     let block = block.title_bottom(edge(&keys, area.width / 2 + 2, look.theme));
     if page.len() <= page.height {

@@ -1,18 +1,22 @@
 //! What stands on the pages: help, details of servers and tools, warnings, permissions.
 
+mod context;
 mod details;
 
 use ratatui::text::{Line, Span};
 
 use super::input::pad;
-use super::{Look, short, tool, wrapped};
+use super::{Look, tool, wrapped};
 use crate::domain::{Mode, Warning};
 use crate::text;
-use crate::ui::keymap::Place;
+use crate::ui::keymap::{Action, Place};
 use crate::ui::origin;
 use crate::ui::state::UiState;
 use crate::ui::state::page::Subject;
 use crate::ui::update::command::COMMANDS;
+
+/// Rows of one message that waits.
+const QUEUED_ROWS: usize = 6;
 
 /// What stands behind a tool in the side panel.
 const MARKS: [(&str, &str); 4] = [
@@ -25,6 +29,7 @@ const MARKS: [(&str, &str); 4] = [
 pub(super) fn title(subject: &Subject) -> String {
     match subject {
         Subject::Context => "context".to_owned(),
+        Subject::Queue => "messages that wait".to_owned(),
         Subject::Help(_) => "keys and commands".to_owned(),
         Subject::Server(name) => format!("server {}", text::strict_line(name.as_str())),
         Subject::Tool(id) => format!("tool {}", text::strict_line(&id.to_string())),
@@ -41,7 +46,8 @@ pub(super) fn rows(
 ) -> Vec<Line<'static>> {
     match subject {
         Subject::Help(place) => help(*place, columns, look),
-        Subject::Context => context(state, columns, look),
+        Subject::Context => context::rows(state, columns, look),
+        Subject::Queue => queue(state, columns, look),
         Subject::Warnings => warnings(state, columns, look),
         Subject::Permissions => permissions(state, columns, look),
         Subject::Server(name) => state
@@ -63,35 +69,34 @@ fn heading(word: &str, look: Look<'_>) -> Line<'static> {
     Line::styled(word.to_owned(), look.theme.heading)
 }
 
-/// The parts of the next request, with bars as long as their share of the window.
-fn context(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let parts = &state.status.context;
-    let whole = parts.window.unwrap_or_default().max(parts.total()).max(1);
-    let room = u64::try_from(columns.saturating_sub(22)).unwrap_or_default();
-    let mut rows: Vec<Line<'static>> = [
-        ("system", parts.system),
-        ("tools", parts.tools),
-        ("messages", parts.messages),
-        ("results", parts.results),
-    ]
-    .into_iter()
-    .map(|(name, tokens)| {
-        let cells =
-            usize::try_from(tokens.saturating_mul(room).div_ceil(whole)).unwrap_or_default();
-        Line::from(vec![
-            Span::styled(format!("{name:<10} "), look.theme.muted),
-            Span::styled(format!("{:>8}  ", short(tokens)), look.theme.text),
-            Span::styled("█".repeat(cells), look.theme.accent),
-        ])
-    })
-    .collect();
-    let window = parts.window.map_or_else(
-        || "the model's window is not known".to_owned(),
-        |window| format!("of a window of {}", short(window)),
+/// The messages that wait, in the order in which they will be sent.
+fn queue(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
+    for (at, waiting) in state.status.queued.iter().enumerate() {
+        let said = text::block(waiting);
+        let mut lines = said
+            .as_str()
+            .lines()
+            .flat_map(|line| wrapped(line, columns.saturating_sub(4), look.theme.text));
+        for (first, mut line) in lines.by_ref().take(QUEUED_ROWS).enumerate() {
+            let number = if first == 0 { format!("{:>2}  ", at + 1) } else { "    ".to_owned() };
+            line.spans.insert(0, Span::styled(number, look.theme.accent));
+            rows.push(line);
+        }
+        let more = lines.count();
+        if more > 0 {
+            rows.push(Line::styled(format!("    … {more} more rows"), look.theme.muted));
+        }
+        rows.push(Line::default());
+    }
+    if rows.is_empty() {
+        return vec![Line::styled("No message waits.", look.theme.muted)];
+    }
+    let how = format!(
+        "They are sent one by one as turns end, and come back into your draft if a turn is cancelled or fails. {} in an empty draft takes back the latest; /queue edit 2 and /queue drop 2 take one, /queue clear drops all.",
+        look.keymap.hint(Action::HistoryPrevious)
     );
-    rows.push(Line::default());
-    let total = format!("{} tokens in the next request, {window}.", short(parts.total()));
-    rows.extend(wrapped(&total, columns, look.theme.text));
+    rows.extend(wrapped(&how, columns, look.theme.muted));
     rows
 }
 

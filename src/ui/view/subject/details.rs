@@ -4,10 +4,11 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::{heading, warning};
-use crate::domain::{Server, ServerConnection, ServerState, Tool};
+use crate::domain::{PinState, Server, ServerConnection, ServerState, Tool};
 use crate::text;
+use crate::ui::keymap::Action;
 use crate::ui::state::UiState;
-use crate::ui::view::{Look, facts, panel, short, tool, wrapped};
+use crate::ui::view::{Look, change, facts, panel, short, tool, wrapped};
 
 /// Columns of the names of facts.
 const NAMES: usize = 12;
@@ -125,6 +126,9 @@ pub(super) fn tool(
     let pin = known.pin.get(..16).unwrap_or(&known.pin);
     let pin = Span::styled(text::strict_line(pin).into_string(), theme.muted);
     sheet.spans("pin", vec![tool::pin(known.pin_state, theme), pin]);
+    if known.pin_state == PinState::Changed {
+        changed(&mut sheet, known);
+    }
     let mode = Span::styled(known.permission.word(), tool::mode_style(known.permission, theme));
     let off = known.disabled.then(|| Span::styled("switched off", theme.danger));
     sheet.spans("permission", std::iter::once(mode).chain(off).collect());
@@ -145,4 +149,21 @@ pub(super) fn tool(
     sheet.heading("Parameters");
     sheet.rows.extend(tool::parameters(known, columns, theme));
     sheet.rows
+}
+
+/// What changed since the definition that is remembered, and how to accept it.
+fn changed(sheet: &mut Sheet<'_>, known: &Tool) {
+    let theme = sheet.look.theme;
+    if known.changes.is_empty() {
+        sheet.styled("", "only the fingerprint of what it was is remembered", theme.danger);
+    } else {
+        let columns = sheet.columns.saturating_sub(NAMES + 1).max(20);
+        for mut row in change::rows(&known.changes, columns, theme) {
+            row.spans.insert(0, Span::raw(" ".repeat(sheet.columns.saturating_sub(columns))));
+            sheet.rows.push(row);
+        }
+    }
+    let key = sheet.look.keymap.hint(Action::AcceptPin);
+    let words = format!("{key} accepts this definition; it allows no call");
+    sheet.styled("", &words, theme.text);
 }
