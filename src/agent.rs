@@ -17,6 +17,7 @@ mod find;
 mod kept;
 mod mark;
 mod offers;
+mod overlap;
 mod past;
 mod phase;
 mod prompt;
@@ -48,8 +49,10 @@ pub use prompt::SYSTEM;
 use crate::bridge::Notice;
 use crate::config::ToolSearchMode;
 use crate::domain::{
-    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, TurnId, Warning,
+    CallId, Catalog, ContextParts, Interaction, Message, QuestionId, ServerName, ToolId, TurnId,
+    Warning,
 };
+use crate::permission::exfiltration::Provenance;
 use crate::permission::{Listing, Policy};
 
 /// What an agent is made with.
@@ -100,6 +103,9 @@ pub struct Agent {
     catalog: Arc<Catalog>,
     conversation: Conversation,
     kept: Kept,
+    provenance: Provenance,
+    /// Whose data the user let which tool have in this run.
+    flows: Vec<(ToolId, ServerName)>,
     queue: VecDeque<String>,
     turn: Option<Turn>,
     open: BTreeMap<CallId, OpenCall>,
@@ -144,6 +150,8 @@ impl Agent {
             policy,
             catalog: Arc::default(),
             kept: Kept::default(),
+            provenance: Provenance::default(),
+            flows: Vec::new(),
             queue: VecDeque::new(),
             turn: None,
             open: BTreeMap::new(),
@@ -212,6 +220,7 @@ impl Agent {
         self.interrupted(now);
         self.interrupted(now);
         self.kept = Kept::default();
+        self.provenance.clear();
         self.conversation.clear();
         self.conversation.describe(&self.catalog, &self.config.system);
         self.told_budget = (false, false);
@@ -228,6 +237,9 @@ impl Agent {
     /// Adds a complete message to the conversation and to the session file.
     fn record(&mut self, message: Message) {
         self.out.push(Effect::Save(SessionEvent::Message { message: message.clone() }));
+        if matches!(message, Message::User { .. }) {
+            self.learn_message(&message);
+        }
         self.conversation.push(message);
     }
 }

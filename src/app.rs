@@ -5,6 +5,7 @@
 
 mod browser;
 mod carry;
+mod child;
 mod editor;
 mod pick;
 mod welcome;
@@ -40,7 +41,8 @@ pub struct Outcome {
     pub signal: Option<i32>,
 }
 
-/// Runs the screen until the user leaves. `prompt` is sent once discovery has settled.
+/// Runs the screen until the user leaves. `prompt` is sent once discovery has settled. Programs that
+/// it starts do not get the variables of `withheld`.
 ///
 /// The first frame is drawn before anything else is done. When it returns, the terminal is as it
 /// was.
@@ -48,6 +50,7 @@ pub async fn run(
     options: UiOptions,
     handle: Handle,
     prompt: Option<String>,
+    withheld: Vec<String>,
 ) -> color_eyre::Result<Outcome> {
     // Before the terminal is taken: a signal in between would leave it as it is then.
     let mut signals = Signals::listen().wrap_err("cannot listen for signals")?;
@@ -62,6 +65,7 @@ pub async fn run(
         dirty: true,
         lent: false,
         title: "",
+        withheld,
         leaving: None,
     };
     app.draw()?;
@@ -116,6 +120,8 @@ struct App {
     lent: bool,
     /// The title the window has.
     title: &'static str,
+    /// Variables that programs started here do not get.
+    withheld: Vec<String>,
     /// Set when the loop is to end.
     leaving: Option<Leaving>,
 }

@@ -167,7 +167,7 @@ pub enum Command {
     #[command(subcommand)]
     Sessions(Sessions),
     /// Show the log of decisions and outcomes
-    Audit(Json),
+    Audit(Audit),
     /// Serve the demo's bug tracker to any MCP client of this machine
     #[cfg(feature = "demo")]
     DemoServer(DemoServer),
@@ -311,6 +311,41 @@ pub struct GetPrompt {
     /// Which server, and the form of the output.
     #[command(flatten)]
     pub from: Origin,
+}
+
+/// The decision log.
+#[derive(Debug, Clone, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct Audit {
+    /// Verify it, or count
+    #[command(subcommand)]
+    pub what: Option<AuditWhat>,
+    /// Which lines
+    #[command(flatten)]
+    pub lines: AuditLines,
+}
+
+/// What is done with the decision log.
+#[derive(Debug, Clone, Subcommand)]
+pub enum AuditWhat {
+    /// Find lines that were removed, changed, added or moved; 1 if there are any
+    Verify(Json),
+    /// Calls, denials, errors and times by server and tool
+    Stats(AuditLines),
+}
+
+/// Which lines of the decision log.
+#[derive(Debug, Clone, Args)]
+pub struct AuditLines {
+    /// Only lines since then: a span such as 30m, 2h, 7d, or a date (UTC)
+    #[arg(long, value_name = "TIME")]
+    pub since: Option<String>,
+    /// Only lines about this server
+    #[arg(long, value_name = "NAME")]
+    pub server: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A command whose only option is the form of its output.

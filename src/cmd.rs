@@ -165,7 +165,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Stop> {
         Command::Servers(servers) => block_on(servers::run(common, servers.json)),
         Command::Check(check) => block_on(check::run(common, check.json)),
         Command::Sessions(what) => sessions::run(&what),
-        Command::Audit(form) => audit::run(form.json),
+        Command::Audit(what) => audit::run(&what),
         Command::Config(config) => launch::config(common, &config),
         #[cfg(feature = "demo")]
         Command::DemoServer(server) => {

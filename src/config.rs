@@ -23,8 +23,8 @@ pub use error::ConfigError;
 pub use load::load;
 pub use locate::locate;
 pub use model::{
-    Auth, Config, McpConfig, ModelConfig, Notify, PinMode, Protocol, ProviderKind, ServerConfig,
-    ThemeName, ToolSearchMode, UiConfig,
+    AuditArguments, AuditConfig, Auth, Config, McpConfig, ModelConfig, Notify, PinMode, Protocol,
+    ProviderKind, ServerConfig, ThemeName, ToolSearchMode, UiConfig,
 };
 pub use node::Position;
 pub use scalar::{show_duration, show_rate};

@@ -22,7 +22,8 @@ pub mod turn;
 pub mod warning;
 
 pub use approval::{
-    Answer, Approval, Grounds, GroundsKind, Interaction, Question, QuestionId, QuestionKind,
+    Answer, Approval, Carried, Grounds, GroundsKind, Interaction, Question, QuestionId,
+    QuestionKind,
 };
 pub use call::{
     Call, CallId, CallState, Content, DeniedBy, Outcome, Progress, ToolOutput, TraceContext,

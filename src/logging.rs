@@ -4,11 +4,11 @@
 //! was told of is taken out of every line, whoever wrote it; libraries that log headers and
 //! addresses are held to warnings.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use secrecy::{ExposeSecret, SecretString};
 use tracing::Subscriber;
 use tracing_appender::non_blocking::{NonBlocking, WorkerGuard};
 use tracing_appender::rolling::{RollingFileAppender, Rotation};
@@ -17,14 +17,14 @@ use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
 
 use crate::paths::Paths;
+use crate::redact;
 use crate::store;
+use crate::text;
 
 /// Days of log that are kept.
 const MAX_FILES: usize = 7;
 /// Lines that wait for the disk; beyond that lines are dropped rather than the program held up.
 const BUFFERED_LINES: usize = 4096;
-/// Shorter secrets are not looked for: they would take ordinary words apart.
-const SHORTEST_SECRET: usize = 6;
 /// Libraries that log headers and addresses below warnings.
 const TALKATIVE: [&str; 8] =
     ["hyper", "hyper_util", "h2", "reqwest", "rustls", "rustls_platform_verifier", "rmcp", "tower"];
@@ -62,12 +62,10 @@ pub struct LogGuard {
 }
 
 impl LogGuard {
-    /// Takes these out of every line from now on.
-    pub fn hide(&self, secrets: impl IntoIterator<Item = SecretString>) {
+    /// Takes these out of every line from now on, in every spelling.
+    pub fn hide(&self, secrets: &redact::Secrets) {
         let mut all = self.secrets.0.write().unwrap_or_else(PoisonError::into_inner);
-        all.extend(
-            secrets.into_iter().filter(|secret| secret.expose_secret().len() >= SHORTEST_SECRET),
-        );
+        *all = all.and(secrets);
     }
 }
 
@@ -123,24 +121,16 @@ fn targets(level: LevelFilter) -> Targets {
 
 /// What is taken out of every line.
 #[derive(Debug, Clone, Default)]
-struct Secrets(Arc<RwLock<Vec<SecretString>>>);
+struct Secrets(Arc<RwLock<redact::Secrets>>);
 
 impl Secrets {
     /// `line` without any of them; `None` if it holds none.
     fn redact(&self, line: &[u8]) -> Option<String> {
         let secrets = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let text = String::from_utf8_lossy(line);
-        let mut found: Vec<&str> = secrets
-            .iter()
-            .map(ExposeSecret::expose_secret)
-            .filter(|secret| text.contains(secret))
-            .collect();
-        if found.is_empty() {
-            return None;
+        match secrets.text(&String::from_utf8_lossy(line)) {
+            Cow::Owned(clean) => Some(clean),
+            Cow::Borrowed(_) => None,
         }
-        // One may be the beginning of another.
-        found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Some(found.iter().fold(text.into_owned(), |text, secret| text.replace(secret, "…hidden…")))
     }
 }
 
@@ -174,10 +164,12 @@ impl Redacting {
 
 impl Write for Redacting {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        match self.secrets.redact(line) {
-            Some(clean) => self.file.write_all(clean.as_bytes())?,
-            None => self.file.write_all(line)?,
-        }
+        let clean = self.secrets.redact(line);
+        let text = clean.map_or_else(|| String::from_utf8_lossy(line), Cow::Owned);
+        // Whoever reads the log with a pager is at a terminal, and nobody forges a second line.
+        let text = text::strict_line(text.strip_suffix('\n').unwrap_or(&text));
+        self.file.write_all(text.as_str().as_bytes())?;
+        self.file.write_all(b"\n")?;
         self.close_to_others();
         Ok(line.len())
     }
@@ -209,17 +201,19 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let paths = paths(dir.path());
         let (writer, guard) = open(&paths).unwrap();
-        guard.hide(["tok-EXAMPLE", "tok-EXAMPLE-1", "a"].map(SecretString::from));
+        let secrets = [("A", "tok-EXAMPLE"), ("B", "tok-EXAMPLE-1"), ("C", "a")];
+        guard.hide(&redact::Secrets::new(secrets));
         tracing::subscriber::with_default(subscriber(writer, LevelFilter::TRACE), || {
             tracing::trace!(token = "tok-EXAMPLE-1", "a trace with tok-EXAMPLE-1");
             tracing::debug!(target: "hyper::client", "a header");
-            tracing::warn!(target: "reqwest", "a warning \u{1b}[2J");
+            tracing::warn!(target: "reqwest", "a warning \u{1b}[2J\nand \u{202e} more");
         });
         drop(guard);
         let text = logged(&paths);
-        assert!(text.contains("a trace with …hidden…"), "{text}");
+        assert!(text.contains("a trace with [redacted: B]"), "{text}");
         assert!(!text.contains("EXAMPLE") && !text.contains("a header"), "{text}");
-        assert!(text.contains("a warning") && !text.contains('\u{1b}'), "{text}");
+        assert!(text.contains("a warning") && !text.contains(['\u{1b}', '\u{202e}']), "{text}");
+        assert_eq!(text.lines().count(), 2, "{text}");
     }
 
     #[cfg(unix)]

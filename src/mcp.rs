@@ -3,6 +3,30 @@
 //! One actor per server ([`run`](client::run)) owns the connection, its MCP session and the table of
 //! requests in flight. It takes [`Command`]s and reports [`ServerEvent`]s; it knows nothing of the
 //! screen, the catalog or permissions.
+//!
+//! # What of the protocol is not built, and why
+//!
+//! Every numbered item of the digest of the protocol is built and has a test that
+//! `tests/it/era_items.rs` names, or it stands here.
+//!
+//! | item | why not |
+//! |---|---|
+//! | S9 (rate) | Events are bounded in size, not in number a second: each is dealt with before the next is read, and what it tells waits for room in bounded queues, so that a flood slows down its own stream alone. |
+//! | J3 (text for a number) | An id that comes back as text is taken, with a warning: all ids of ours are numbers, so no two read the same. |
+//! | J11 (any length) | Integers of 64 bits and all floats are kept exactly; a longer number is rounded to the nearest float. The switch of the JSON library that keeps those too changes how other parts of the program read numbers. |
+//! | G6 (pings of ours) | None are sent: an idle program sends nothing and does not wake. A connection that broke shows on the standing stream, or at the next request, which waits for a new one. Pings of the server are answered. |
+//! | N4 (pages at a time) | Tools are shown when all pages are there: their model names are unique across all of them. The time for that is bounded by `discoveryTimeout`. |
+//! | D7 (reject) | A schema that refers to another address is not refused, which would cost the tool, but warned of; that part of it accepts anything, and nothing is fetched. |
+//! | O2 (direct) | Addresses of resources are never fetched or opened but read through their server. |
+//! | V2 | Sampling is not offered (V1) and refused as the protocol asks. |
+//! | V3 | Roots are not offered (V1) and refused as the protocol asks. |
+//! | Y2 | Tasks of 2025-11-25 are not used, which Y1 allows; a tool that insists on them is dropped with the reason. |
+//! | Y3 | Belongs to Y2. |
+//! | Y5 (durable ids) | A task belongs to a call, and a call to a turn: a program that ends cancels its tasks, and after a crash there is no turn that could take a result. |
+//! | Y8 | Superseded: the extension for tasks is declared and followed (Y4–Y7). |
+//! | Z2 | A terminal shows no icons: none are fetched. They stay in the raw definition. |
+//! | F4 | There is no authorisation of our own yet (OAuth); configured credentials are bound to their origin (H14). |
+//! | F5 | No metadata addresses are followed before there is one. |
 
 pub mod cache;
 pub mod client;

@@ -5,6 +5,7 @@
 //! it is *ask*; a rule that fits no tool that there is, and was meant to tighten, is read as it was
 //! probably meant. The caller says what time it is, and records the calls it lets through.
 
+pub mod exfiltration;
 pub mod limits;
 pub mod lint;
 mod matching;

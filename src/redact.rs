@@ -1,11 +1,17 @@
 //! Secrets out of strings, headers, URLs and JSON.
 //!
 //! Two ways that complete each other: by place ([`url()`], [`header`], [`json`]: what stands where
-//! secrets stand) and by value ([`secrets`]: what is known to be one). Never panics, never makes
+//! secrets stand) and by value ([`Secrets`]: what is known to be one,
+//! in every spelling). Never panics, never makes
 //! text showable: that is [`crate::text`]'s part.
 
+mod known;
+
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 use url::Url;
+
+pub use known::Secrets;
 
 /// Stands where a secret stood.
 pub const MARK: &str = "[redacted]";
@@ -41,6 +47,22 @@ pub fn url(url: &Url) -> String {
     bare.set_username("").ok();
     bare.set_password(None).ok();
     bare.to_string()
+}
+
+/// What of an address opens something: the password of its user info, and what of its query stands
+/// where secrets stand. Each with a name that says whose it is.
+pub fn in_url(whose: &str, url: &Url) -> Vec<(String, SecretString)> {
+    let decode = |text: &str| {
+        let pairs = format!("x={}", text.replace('+', "%2B"));
+        let mut decoded = url::form_urlencoded::parse(pairs.as_bytes());
+        decoded.next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+    };
+    let password = url.password().map(decode);
+    let opens = |name: &str| guards(name) || matches!(name, "key" | "sig" | "auth" | "code");
+    let query = url.query_pairs().filter(|(name, _)| opens(&name.to_ascii_lowercase()));
+    let query = query.map(|(name, value)| (format!("{whose}: {name}"), value.into_owned().into()));
+    let password = password.map(|password| (format!("{whose}: password"), password.into()));
+    password.into_iter().chain(query).collect()
 }
 
 /// A header's value, hidden where its name guards a secret; the scheme of an `Authorization` stays.

@@ -9,6 +9,7 @@ pub mod hub;
 pub mod journal;
 mod past;
 mod records;
+pub mod scrub;
 pub mod spec;
 pub mod tasks;
 mod wiretap;

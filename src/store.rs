@@ -126,6 +126,18 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Replaces a small file that can be lost with the machine's power: readers still see the old or
+/// the new content, but nobody waits for the disk.
+pub fn replace_quickly(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let temporary = temporary_beside(path);
+    let write = || private().write(true).create_new(true).open(&temporary)?.write_all(bytes);
+    write().and_then(|()| fs::rename(&temporary, path)).map_err(|source| {
+        // It may not have come into being.
+        drop(fs::remove_file(&temporary));
+        StoreError { action: "write", path: path.to_path_buf(), source }
+    })
+}
+
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = private().write(true).create_new(true).open(path)?;
     file.write_all(bytes)?;

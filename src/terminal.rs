@@ -7,6 +7,7 @@ pub mod frame;
 pub mod input;
 pub mod out;
 pub mod signals;
+mod sweep;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,7 +71,11 @@ impl Guard {
     /// Draws one frame inside a synchronized update: the terminal shows it whole or not at all.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
-        let drawn = self.terminal.draw(render).map(drop);
+        let swept = |frame: &mut Frame<'_>| {
+            render(frame);
+            sweep::sweep(frame.buffer_mut());
+        };
+        let drawn = self.terminal.draw(swept).map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;
         drawn
     }
@@ -95,10 +100,10 @@ impl Guard {
         execute!(self.terminal.backend_mut(), SetTitle(title))
     }
 
-    /// Writes bytes that are a whole control sequence, such as those of [`out`].
-    pub fn write(&mut self, sequence: &str) -> io::Result<()> {
+    /// Writes a control sequence of our own.
+    pub fn write(&mut self, sequence: &out::Sequence) -> io::Result<()> {
         let out = self.terminal.backend_mut();
-        out.write_all(sequence.as_bytes())?;
+        out.write_all(sequence.as_str().as_bytes())?;
         io::Write::flush(out)
     }
 

@@ -13,11 +13,15 @@ use std::fmt;
 
 mod clean;
 mod escape;
+mod fit;
 pub mod human;
+mod lookalike;
 mod measure;
 mod nearest;
 mod suspect;
 
+pub use fit::{cell, console, is_unseen};
+pub use lookalike::{poses_as, resembles, skeleton, suspicious_host};
 pub use measure::{cut, width, wrap};
 pub use nearest::{distance, nearest};
 pub use suspect::{is_suspicious, is_suspicious_value};

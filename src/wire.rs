@@ -19,7 +19,7 @@ mod tap;
 pub use command::command;
 pub use curl::curl;
 pub use events::{StreamEvent, events};
-pub use guard::{Guard, Secrets, variable_of};
+pub use guard::{Guard, Needles, variable_of};
 pub use har::{har, stamp};
 pub use quote::{bytes as quote_bytes, word as quote};
 pub use recorder::{Clock, Recorder};

@@ -11,13 +11,13 @@ use serde_json::{Map, Value};
 use super::builtin::BuiltIn;
 use super::kept::{Asked, Whole};
 use super::phase::{Phase, Settled};
-use super::{Agent, AuditRecord, AuditWhat, Effect, SessionEvent, results};
+use super::{Agent, AuditRecord, AuditWhat, Effect, SessionEvent, overlap, results};
 use crate::bridge::Notice;
 use crate::config::PinMode;
 use crate::domain::turn::BadArguments;
 use crate::domain::{
-    Approval, Call, CallId, CallState, Catalog, DeniedBy, Interaction, Mode, ModelName, Outcome,
-    PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
+    Approval, Call, CallId, CallState, Carried, Catalog, DeniedBy, Interaction, Mode, ModelName,
+    Outcome, PinState, Progress, RequestedCall, Tool, ToolId, ToolOutput, TurnId,
 };
 use crate::permission::headless_rule;
 use crate::schema::check::check;
@@ -48,6 +48,10 @@ pub(super) struct OpenCall {
     pub(super) since: Instant,
     /// The user changed the arguments.
     pub(super) edited: bool,
+    /// What was proposed, where the user changed it.
+    pub(super) proposed: Option<Arc<Map<String, Value>>>,
+    /// Data of other servers in the arguments, as it was last looked for.
+    pub(super) carried: Vec<Carried>,
 }
 
 /// Where an open call stands.
@@ -208,7 +212,15 @@ impl Agent {
 
     fn insert(&mut self, call: Arc<Call>, tool: Option<Arc<Tool>>, now: Instant) {
         let id = call.id;
-        let open = OpenCall { call, tool, stage: Stage::Opened, since: now, edited: false };
+        let open = OpenCall {
+            call,
+            tool,
+            stage: Stage::Opened,
+            since: now,
+            edited: false,
+            proposed: None,
+            carried: Vec::new(),
+        };
         self.open.insert(id, open);
     }
 
@@ -228,7 +240,7 @@ impl Agent {
         {
             return self.settle(id, Outcome::InvalidArguments { message }, now);
         }
-        let decision = self.policy.decide(&tool, &call.arguments, now);
+        let decision = self.judged(id, &tool, now);
         let why = decision.describe();
         match (decision.verdict, consent) {
             (Mode::Auto, _) => self.run(id, &why, now),
@@ -240,7 +252,10 @@ impl Agent {
                 self.run(id, "user: command line", now);
             }
             (Mode::Ask, Consent::Open) if self.config.interaction == Interaction::Headless => {
-                let by = by_nobody(&tool, self.policy.pins, decision.because.describe());
+                let because = decision.because.describe();
+                let carrying = |open| overlap::by_nobody(&decision, open, &tool);
+                let by = self.open.get(&id).and_then(carrying);
+                let by = by.unwrap_or_else(|| by_nobody(&tool, self.policy.pins, because));
                 self.deny(id, by, &format!("nobody to ask; {why}"), now);
             }
             (Mode::Ask, Consent::Open) => {
@@ -352,6 +367,7 @@ impl Agent {
         let Some(whole) = whole else {
             return format!("{edited}{}", results::told_empty(is_error, id)).into();
         };
+        self.learn_result(&open.call, &whole);
         let told = match results::cut(&whole, self.result_limit()) {
             None => results::told(is_error, id, &whole),
             Some(cut) => {
@@ -396,7 +412,8 @@ fn by_nobody(tool: &Tool, pins: PinMode, why: String) -> DeniedBy {
 
 fn record_of(open: &OpenCall, what: AuditWhat) -> AuditRecord {
     let pin = open.tool.as_ref().map(|tool| tool.pin.clone()).unwrap_or_default();
-    AuditRecord { call: Arc::clone(&open.call), pin, what }
+    let proposed = Arc::clone(open.proposed.as_ref().unwrap_or(&open.call.arguments));
+    AuditRecord { call: Arc::clone(&open.call), pin, proposed, what }
 }
 
 /// The tool, if it can be called now; else why not.

@@ -121,18 +121,20 @@ impl Conversation {
     }
 
     pub(super) fn clear(&mut self) {
+        self.resume(Vec::new());
+    }
+
+    /// Goes on with these messages in the place of those so far.
+    pub(super) fn resume(&mut self, history: Vec<Message>) {
         self.messages.clear();
         self.raw.messages = 0;
         self.raw.results = 0;
-        self.offers.start_over();
-        self.offers_changed();
-    }
-
-    pub(super) fn resume(&mut self, history: Vec<Message>) {
-        self.clear();
         for message in repaired(history) {
             self.push(message);
         }
+        let messages = &self.messages;
+        self.offers.start_over(|| called(messages));
+        self.offers_changed();
     }
 
     /// Takes in what can be used now.

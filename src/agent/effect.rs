@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::bridge::Notice;
 use crate::domain::model::ModelRequest;
@@ -57,6 +58,8 @@ pub struct AuditRecord {
     pub call: Arc<Call>,
     /// Fingerprint of the tool's definition.
     pub pin: String,
+    /// The arguments as they were proposed: those of the call, unless the user changed them.
+    pub proposed: Arc<Map<String, Value>>,
     /// `decision` or `outcome`.
     pub what: AuditWhat,
 }

@@ -5,7 +5,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// Bytes of the digest that a mark shows, as two characters each.
+/// Bytes of the digest that a mark shows, in hexadecimal.
 const SHOWN: usize = 4;
 
 /// A mark that does not occur in any of these texts. The same texts give the same mark, so that a
@@ -20,7 +20,8 @@ pub(super) fn mark_for(texts: &[&str]) -> String {
         }
         // A text that held its own digest would have to be found first; then the next one serves.
         for bytes in hasher.finalize().chunks_exact(SHOWN) {
-            let mark: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let number = bytes.iter().fold(0_u32, |number, byte| number << 8 | u32::from(*byte));
+            let mark = format!("{number:08x}");
             if !texts.iter().any(|text| text.contains(&mark)) {
                 return mark;
             }

@@ -158,12 +158,12 @@ impl Offers {
         }
     }
 
-    /// A new conversation: nothing is handed over yet.
-    pub(super) fn start_over(&mut self) {
+    /// Another conversation: nothing is handed over yet but what it has called.
+    pub(super) fn start_over(&mut self, called: impl FnOnce() -> HashSet<ModelName>) {
         self.searching = false;
         self.reading = false;
         self.handed.clear();
-        self.decide(HashSet::new);
+        self.decide(called);
     }
 
     fn decide(&mut self, called: impl FnOnce() -> HashSet<ModelName>) {

@@ -85,15 +85,15 @@ impl Agent {
         let mut seen = HashSet::new();
         let latest = past.results.iter().rev().filter(|result| seen.insert(result.call));
         let kept: Vec<(Whole, bool)> = latest.filter_map(kept).collect();
-        let cut = kept.iter().any(|(_, cut)| *cut);
-        for (whole, _) in kept.into_iter().rev() {
-            self.kept.keep(whole);
-        }
+        self.learn_past(&past);
         self.conversation.resume(past.messages);
-        self.conversation.change(&self.catalog, &self.config.system);
-        if cut {
-            self.conversation.read_results();
+        for (whole, cut) in kept.into_iter().rev() {
+            self.kept.keep(whole);
+            if cut {
+                self.conversation.read_results();
+            }
         }
+        self.conversation.describe(&self.catalog, &self.config.system);
     }
 
     /// What is written of a call that answers a request of the model.
@@ -105,19 +105,26 @@ impl Agent {
     }
 }
 
-/// The whole of a result, and whether the model was told a part of it only.
+/// The whole of a result, and whether the model was told only a part of it.
 fn kept(result: &PastResult) -> Option<(Whole, bool)> {
-    let told = result.told.as_deref().filter(|_| result.tool.server.as_str() != builtin::SERVER)?;
-    let whole = whole(&result.outcome)?;
-    let cut = !told.contains(&whole);
-    let (id, tool) = (result.call, result.tool.clone());
-    Some((Whole { id, tool, text: whole.into() }, cut))
+    let told = result.told.as_deref()?;
+    let (Outcome::Ok(output) | Outcome::ToolError(output)) = result.outcome.as_ref() else {
+        return None;
+    };
+    if result.tool.server.as_str() == builtin::SERVER {
+        return None;
+    }
+    let text = results::flatten(output)?;
+    let cut = !told.contains(&text);
+    Some((Whole { id: result.call, tool: result.tool.clone(), text: text.into() }, cut))
 }
 
-/// What a tool answered, whole, as text; `None` where it gave none.
+/// What a tool answered, whole, as text; `None` where it gave no answer.
 pub fn whole(outcome: &Outcome) -> Option<String> {
     match outcome {
-        Outcome::Ok(output) | Outcome::ToolError(output) => results::flatten(output),
+        Outcome::Ok(output) | Outcome::ToolError(output) => {
+            Some(results::flatten(output).unwrap_or_else(|| results::EMPTY.to_owned()))
+        }
         Outcome::InvalidArguments { .. }
         | Outcome::Denied(_)
         | Outcome::NotSent { .. }

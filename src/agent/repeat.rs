@@ -69,11 +69,11 @@ impl Repeats {
                 names.push(&call.label);
             }
         }
-        let named = match names.as_slice() {
+        let who = match names.as_slice() {
             [one] => (*one).to_owned(),
             many => format!("the circle of {}", many.join(", ")),
         };
-        Some((named, u32::try_from(limit).unwrap_or(u32::MAX)))
+        Some((who, u32::try_from(limit).unwrap_or(u32::MAX)))
     }
 
     /// Whether the latest calls are this many different ones, `limit` times over.

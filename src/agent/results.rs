@@ -64,12 +64,12 @@ fn verb(is_error: bool) -> &'static str {
     if is_error { "Error reported" } else { "Result given" }
 }
 
+/// What is said of an answer without any content.
+pub(super) const EMPTY: &str = "the tool answered without any content";
+
 /// An answer without any content.
 pub(super) fn told_empty(is_error: bool, tool: &ToolId) -> String {
-    format!(
-        "[{}: it is empty, the tool answered without any content.]",
-        origin(verb(is_error), tool)
-    )
+    format!("[{}: it is empty, {EMPTY}.]", origin(verb(is_error), tool))
 }
 
 fn origin(what: &str, tool: &ToolId) -> String {

@@ -38,6 +38,7 @@ impl Agent {
             host: host.unwrap_or_default(),
             why,
             grounds: Grounds { what_if, ..grounds },
+            carried: open.carried.clone(),
         });
         open.tool = Some(tool);
         open.stage = Stage::Asking(Arc::clone(&approval));
@@ -79,6 +80,9 @@ impl Agent {
     fn allowed(&mut self, id: CallId, approval: &Approval, answer: &Answer, now: Instant) {
         let Some(tool) = self.as_asked(id, approval, now) else { return };
         self.close_ask(id, "answered");
+        if matches!(answer, Answer::Session | Answer::Always) {
+            self.grant_flows(approval);
+        }
         match answer {
             Answer::Session => {
                 self.policy.grant_limited(&tool, now);
@@ -132,8 +136,7 @@ impl Agent {
         kind: GroundsKind,
         now: Instant,
     ) {
-        let Some(open) = self.open.get(&id) else { return };
-        let decision = self.policy.decide(&tool, &open.call.arguments, now);
+        let decision = self.judged(id, &tool, now);
         if decision.verdict == Mode::Deny {
             let rule = decision.because.describe();
             self.deny(id, DeniedBy::Rule { rule }, &decision.describe(), now);
@@ -159,6 +162,7 @@ impl Agent {
             ));
         }
         let Some(open) = self.open.get_mut(&id) else { return };
+        open.proposed.get_or_insert_with(|| Arc::clone(&open.call.arguments));
         open.call = Arc::new(Call { arguments, ..approval.call.clone() });
         open.edited = true;
         self.close_ask(id, "edited");
@@ -176,7 +180,7 @@ impl Agent {
             if edited || tool.pin != approval.tool.pin {
                 continue;
             }
-            let decision = self.policy.decide(&tool, &approval.call.arguments, now);
+            let decision = self.judged(id, &tool, now);
             if decision.verdict == Mode::Auto {
                 self.close_ask(id, "allowed by the answer to another");
                 self.run(id, &decision.describe(), now);

@@ -82,18 +82,17 @@ impl Agent {
 }
 
 fn summarised(Summing { messages, cut, left_out, .. }: Summing) -> String {
-    let mut said = format!(
-        "The conversation is longer than the model's window: {messages} earlier messages were summarised for the model."
-    );
-    if cut > 0 {
-        said.push_str(&format!(" Of {cut} of them it saw only the beginning and the end."));
-    }
-    if left_out > 0 {
-        said.push_str(&format!(
-            " {left_out} of them were too much even for that and are left out."
-        ));
-    }
-    said
+    let in_part = match cut {
+        0 => String::new(),
+        cut => format!(" Of {cut} of them it saw only the beginning and the end."),
+    };
+    let not_seen = match left_out {
+        0 => String::new(),
+        left_out => format!(" {left_out} of them were too much even for that and are left out."),
+    };
+    format!(
+        "The conversation is longer than the model's window: {messages} earlier messages were summarised for the model.{in_part}{not_seen}"
+    )
 }
 
 impl Conversation {

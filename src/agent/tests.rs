@@ -2,6 +2,7 @@
 
 mod approvals;
 mod cancelling;
+mod overlaps;
 mod queueing;
 mod rig;
 mod rounds;

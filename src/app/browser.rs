@@ -2,13 +2,15 @@
 //!
 //! Nothing is fetched, and nothing of the page comes back (I7).
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
+
+use super::child;
 
 /// The program that opens addresses.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 
 /// Starts the opener and does not wait for it. The error says in a few words why it cannot be.
-pub(super) fn open(url: &str) -> Result<(), String> {
+pub(super) fn open(url: &str, withheld: &[String]) -> Result<(), String> {
     let parsed = url::Url::parse(url).map_err(|error| format!("no address of a page ({error})"))?;
     if !matches!(parsed.scheme(), "http" | "https") {
         return Err(format!("pages of {} are not opened", parsed.scheme()));
@@ -19,7 +21,7 @@ pub(super) fn open(url: &str) -> Result<(), String> {
     }
     // The address as it was shown, not as the parser would write it; it begins with its scheme and
     // so is never an option.
-    let started = Command::new(OPENER)
+    let started = child::command(OPENER, withheld)
         .arg(url.trim())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -42,7 +44,7 @@ mod tests {
     #[test]
     fn only_pages_are_opened() {
         for url in ["file:///etc/passwd", "javascript:alert(1)", "--help", "", "vscode://x"] {
-            assert!(open(url).is_err(), "{url}");
+            assert!(open(url, &[]).is_err(), "{url}");
         }
     }
 

@@ -42,7 +42,7 @@ impl App {
 
     /// Shows a page in the browser; without one its address goes to the clipboard.
     fn open(&mut self, url: &str) -> color_eyre::Result<()> {
-        match browser::open(url) {
+        match browser::open(url, &self.withheld) {
             Ok(()) => self.say("opened in your browser; come back when you are done".to_owned()),
             Err(fault) => {
                 self.copy(url)?;
@@ -71,7 +71,7 @@ impl App {
     fn edit(&mut self, text: &str) -> color_eyre::Result<()> {
         self.input.stop();
         self.guard.pause();
-        let edited = editor::edit(text);
+        let edited = editor::edit(text, &self.withheld);
         self.lent = true;
         self.again()?;
         match edited {

@@ -3,22 +3,23 @@
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+
+use super::child;
 
 /// Lets the user edit; `None` when the editor said that it failed. The error says what to do.
-pub(super) fn edit(text: &str) -> Result<Option<String>, String> {
+pub(super) fn edit(text: &str, withheld: &[String]) -> Result<Option<String>, String> {
     let words = command()?;
     let file = file(text).map_err(|error| format!("cannot write a file to edit: {error}"))?;
-    let edited = run(&words, &file);
+    let edited = run(&words, &file, withheld);
     if let Err(error) = fs::remove_file(&file) {
         tracing::warn!(%error, "the edited file could not be removed");
     }
     edited
 }
 
-fn run(words: &[String], file: &Path) -> Result<Option<String>, String> {
+fn run(words: &[String], file: &Path, withheld: &[String]) -> Result<Option<String>, String> {
     let Some((program, arguments)) = words.split_first() else { return Ok(None) };
-    let status = Command::new(program)
+    let status = child::command(program, withheld)
         .args(arguments)
         .arg(file)
         .status()

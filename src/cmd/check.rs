@@ -42,11 +42,12 @@ pub async fn run(common: &Common, as_json: bool) -> Result<Exit, Stop> {
 async fn check(launch: &mut Launch) -> Vec<Report> {
     let setup = &mut launch.setup;
     let ca = spec::certificates(&setup.config.mcp, &mut setup.warnings);
+    let secrets = spec::secrets(&setup.config);
     let pins = remembered(setup.paths.as_ref());
     let mcp = &setup.config.mcp;
-    let secrets = spec::secrets(&setup.config);
+    let needles = spec::needles(&setup.config);
     let specs = mcp.servers.iter().map(|server| {
-        let wire = Some(spec::tap(server, &setup.wire, &secrets));
+        let wire = Some(spec::tap(server, &setup.wire, &needles));
         (server, ServerSpec { wire, ..spec::of(server, mcp, ca.clone()) })
     });
     let specs: Vec<_> = specs.collect();
@@ -57,8 +58,8 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
     // Ways first, protocols then: what one server costs must not stand in another's times.
     let ways = join_all(specs.iter().map(|(server, spec)| probe::reach(server, spec))).await;
     let probes = specs.into_iter().zip(ways);
-    let probes =
-        probes.map(|((server, spec), way)| probe::server(server, spec, way, pins.as_ref()));
+    let probes = probes
+        .map(|((server, spec), way)| probe::server(server, spec, way, pins.as_ref(), &secrets));
     let mut reports = join_all(probes).await;
     reports.extend(setup.refused.iter().map(Report::refused));
     reports

@@ -9,22 +9,24 @@ use crate::domain::{
     Call, Catalog, Content, Era, InquiryFault, Outcome, PinState, Server, ServerName, Tool, Usage,
     Warning,
 };
+use crate::text;
 
-/// A document as one line, without control characters: JSON escapes those below U+0020 only.
+/// A document as one line in which every character can be seen: JSON itself escapes the controls
+/// below U+0020 only.
 pub fn line(value: &Value) -> String {
-    let mut text = String::new();
+    let mut out = String::new();
     for c in value.to_string().chars() {
-        match c {
-            '\u{7f}'..='\u{9f}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{feff}' => text.extend([format!("\\u{:04x}", u32::from(c))]),
-            c => text.push(c),
+        if text::is_unseen(c) {
+            let mut units = [0; 2];
+            for unit in c.encode_utf16(&mut units) {
+                out.extend([format!("\\u{unit:04x}")]);
+            }
+        } else {
+            out.push(c);
         }
     }
-    text.push('\n');
-    text
+    out.push('\n');
+    out
 }
 
 /// `tools --json`, with `--schemas` or without.

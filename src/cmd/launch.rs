@@ -18,7 +18,7 @@ use crate::demo::{self, Services};
 use crate::domain::{Interaction, Source, Warning};
 use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
-use crate::runtime::{self, Setup};
+use crate::runtime::{self, Setup, spec};
 use crate::telemetry;
 use crate::wire::{self, Limits, Recorder};
 
@@ -86,7 +86,7 @@ impl Launch {
     #[must_use]
     pub fn instead_of(mut self, earlier: Self) -> Self {
         if let Some(log) = earlier.log {
-            log.hide(self.setup.config.secrets());
+            log.hide(&spec::secrets(&self.setup.config));
             self.log = Some(log);
         }
         self
@@ -205,7 +205,7 @@ fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
     let level = common.log_level.map_or("warn", cli::LogLevel::word);
     match logging::init(setup.paths.as_ref(), level) {
         Ok(Some(log)) => {
-            log.hide(setup.config.secrets());
+            log.hide(&spec::secrets(&setup.config));
             Some(log)
         }
         // A second start in one process (the demo, chosen on the first screen) keeps the first log.

@@ -175,9 +175,11 @@ pub fn source(source: &Source) -> String {
     }
 }
 
-/// Writes to standard output.
+/// Writes to standard output; to a terminal nothing that commands it but colours, whoever forgot to
+/// clean. To a file or another program the text goes as it is.
 pub fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
+    let text = if out.is_terminal() { text::console(text) } else { text.into() };
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot write to standard output: {error}"))
     })
@@ -185,13 +187,13 @@ pub fn print(text: &str) -> io::Result<()> {
 
 /// Writes a line to standard error. There is nobody to tell if that fails.
 pub fn note(line: &str) {
-    drop(writeln!(io::stderr().lock(), "{line}"));
+    drop(writeln!(io::stderr().lock(), "{}", text::console(line)));
 }
 
 /// Writes to standard error and leaves the line open for an answer.
 pub fn ask(prompt: &str) {
     let mut err = io::stderr().lock();
-    drop(err.write_all(prompt.as_bytes()).and_then(|()| err.flush()));
+    drop(err.write_all(text::console(prompt).as_bytes()).and_then(|()| err.flush()));
 }
 
 /// Says on standard error why a command stopped.

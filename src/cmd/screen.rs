@@ -108,9 +108,10 @@ async fn chosen(launch: &Launch) -> Result<Option<SessionId>, Stop> {
 async fn show(mut launch: Launch, prompt: Option<String>) -> Result<Exit, Stop> {
     let options = options(&launch);
     let services = launch.accompaniment();
+    let withheld = launch.setup.config.secret_variables();
     let ended = Launch::accompany(services, async {
         let handle = conductor::start(launch.setup);
-        app::run(options, handle, prompt).await
+        app::run(options, handle, prompt, withheld).await
     })
     .await;
     let outcome = ended.map_err(|report| Stop::new(Exit::Failed, format!("{report:#}")))?;

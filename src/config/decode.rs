@@ -4,6 +4,7 @@
 //! becomes looser by a mistake: a misspelt guard, a duplicate, a merge key or a broken rule closes
 //! its server; a permission word that is not known counts as *ask*.
 
+mod audit;
 mod auth;
 mod mcp;
 mod model;
@@ -18,7 +19,7 @@ use std::path::Path;
 use super::context::{Context, Env, Fields, Origins, Problem, fault, join, merge_key, twice};
 use super::error::ConfigError;
 use super::keys;
-use super::model::{Config, McpConfig, UiConfig};
+use super::model::{AuditConfig, Config, McpConfig, UiConfig};
 use super::node::{self, Entry, Node, Position, Value};
 use super::{Loaded, Presence};
 use crate::domain::Mode;
@@ -71,6 +72,7 @@ fn empty(context: Context<'_>) -> Loaded {
             mcp: McpConfig::default(),
             ui: UiConfig::default(),
             keys: std::collections::BTreeMap::new(),
+            audit: AuditConfig::default(),
         },
         warnings: context.warnings,
         refused: Vec::new(),
@@ -107,7 +109,9 @@ fn decode_top(mut context: Context<'_>, top: &Fields<'_>) -> Loaded {
     }
     let ui = top.given("ui").map(|node| ui::decode(&mut context, node)).unwrap_or_default();
     let keys = top.given("keys").map(|node| ui::keys(&mut context, node)).unwrap_or_default();
-    let config = Config { file: Some(context.file.to_path_buf()), model, mcp, ui, keys };
+    let audit = top.given("audit").map(|node| audit::decode(&mut context, node));
+    let audit = audit.unwrap_or_default();
+    let config = Config { file: Some(context.file.to_path_buf()), model, mcp, ui, keys, audit };
     Loaded {
         config,
         warnings: context.warnings,

@@ -3,7 +3,8 @@
 use super::nearest::{distance, nearest, plain};
 use super::secret;
 
-pub(super) const TOP: [&str; 5] = ["model", "mcp", "servers", "ui", "keys"];
+pub(super) const TOP: [&str; 6] = ["model", "mcp", "servers", "ui", "keys", "audit"];
+pub(super) const AUDIT: [&str; 1] = ["arguments"];
 pub(super) const MODEL: [&str; 8] = [
     "provider",
     "baseUrl",
@@ -44,8 +45,8 @@ pub(super) const API_KEY: [&str; 3] = ["type", "header", "keyEnv"];
 pub(super) const AUTH: [&str; 4] = ["type", "tokenEnv", "header", "keyEnv"];
 /// A rule, in the config and in `rules.yaml`. `server` says whose it is; in the config, where that is
 /// known, it may be left out.
-pub(super) const RULE: [&str; 8] =
-    ["server", "tool", "when", "readOnly", "destructive", "permissions", "maxCalls", "pin"];
+pub(super) const RULE: [&str; 9] =
+    ["server", "tool", "when", "readOnly", "destructive", "from", "permissions", "maxCalls", "pin"];
 /// What “this tool for this session” allows at most.
 pub(super) const GRANTS: [&str; 2] = ["until", "maxCalls"];
 pub(super) const UI: [&str; 4] = ["theme", "mouse", "sidebarWidth", "notify"];

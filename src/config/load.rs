@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::context::{Env, Origins};
 use super::decode::{MAX_BYTES, decode};
 use super::error::ConfigError;
-use super::model::{Config, McpConfig, UiConfig};
+use super::model::{AuditConfig, Config, McpConfig, UiConfig};
 use super::node::Position;
 use super::{Loaded, Presence};
 use crate::domain::{Source, Warning};
@@ -71,6 +71,7 @@ pub fn nothing() -> Loaded {
             mcp: McpConfig::default(),
             ui: UiConfig::default(),
             keys: std::collections::BTreeMap::new(),
+            audit: AuditConfig::default(),
         },
         warnings: Vec::new(),
         refused: Vec::new(),

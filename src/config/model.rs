@@ -23,21 +23,65 @@ pub struct Config {
     pub ui: UiConfig,
     /// Rebound keys: action name → key, such as `approve` → `y`.
     pub keys: BTreeMap<String, String>,
+    /// The decision log.
+    pub audit: AuditConfig,
 }
 
 impl Config {
     /// Every secret that was read from the environment: what no log and no screen may hold.
     pub fn secrets(&self) -> Vec<SecretString> {
-        let of_model = self.model.iter().filter_map(|model| model.api_key.clone());
+        self.named_secrets().into_iter().map(|(_, secret)| secret).collect()
+    }
+
+    /// The variables that hold secrets, whether they are set or not: nobody else needs them.
+    pub fn secret_variables(&self) -> Vec<String> {
+        let of_model = self.model.iter().filter_map(|model| model.api_key_env.clone());
         let of_servers = self.mcp.servers.iter().flat_map(|server| {
             let auth = server.auth.iter().map(|auth| match auth {
-                Auth::Bearer { token, .. } => token.clone(),
-                Auth::ApiKey { key, .. } => key.clone(),
+                Auth::Bearer { token_env: variable, .. }
+                | Auth::ApiKey { key_env: variable, .. } => variable.clone(),
             });
-            auth.chain(server.headers_env.iter().map(|(_, _, value)| value.clone()))
+            auth.chain(server.headers_env.iter().map(|(_, variable, _)| variable.clone()))
         });
         of_model.chain(of_servers).collect()
     }
+
+    /// Every secret with the name of its variable, and what guards an address: user info and query.
+    pub fn named_secrets(&self) -> Vec<(String, SecretString)> {
+        let of_model = self.model.iter().flat_map(|model| {
+            let name = model.api_key_env.as_deref().unwrap_or("model key").to_owned();
+            let key = model.api_key.iter().map(move |key| (name.clone(), key.clone()));
+            key.chain(crate::redact::in_url("model address", &model.base_url))
+        });
+        let of_servers = self.mcp.servers.iter().flat_map(|server| {
+            let auth = server.auth.iter().map(|auth| match auth {
+                Auth::Bearer { token_env, token } => (token_env.clone(), token.clone()),
+                Auth::ApiKey { key_env, key, .. } => (key_env.clone(), key.clone()),
+            });
+            let headers = server.headers_env.iter();
+            let headers = headers.map(|(_, variable, value)| (variable.clone(), value.clone()));
+            let address = format!("address of {}", server.name);
+            auth.chain(headers).chain(crate::redact::in_url(&address, &server.url))
+        });
+        of_model.chain(of_servers).collect()
+    }
+}
+
+/// The decision log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct AuditConfig {
+    /// How arguments are written.
+    pub arguments: AuditArguments,
+}
+
+/// How the decision log holds arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AuditArguments {
+    /// By their hash: enough to show that two calls were the same.
+    #[default]
+    Hash,
+    /// Whole, without their secrets.
+    Full,
 }
 
 /// Which protocol the model's endpoint speaks.

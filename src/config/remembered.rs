@@ -10,6 +10,8 @@ use super::scalar;
 use crate::domain::{Mode, ServerName, Warning};
 use crate::permission::{Pattern, Rule, RuleOrigin};
 
+/// No fingerprint; it is shown where such a rule is named.
+const UNREADABLE: &str = "unreadable";
 /// Every server, where it cannot be said which one a rule was for.
 const EVERY: &str = "*";
 
@@ -31,7 +33,7 @@ pub fn decode(text: &str, file: &Path) -> (Vec<(ServerName, Rule)>, Vec<Warning>
 
 /// What is in force while the file cannot be read at all.
 pub fn closed(file: &Path) -> Vec<(ServerName, Rule)> {
-    vec![(EVERY.into(), everything(Mode::Ask, origin(file, None)))]
+    vec![(EVERY.into(), asking(origin(file, None)))]
 }
 
 fn unusable(context: &mut Context<'_>, at: Position, what: &str) -> Vec<(ServerName, Rule)> {
@@ -78,9 +80,7 @@ fn server_of(item: &Node) -> Option<ServerName> {
 fn stricter(file: &Path, item: &Node) -> impl Iterator<Item = Rule> {
     let fields = Fields::of(item, "", "").ok();
     let given = |key: &str| fields.as_ref().and_then(|fields| fields.given(key));
-    let forbids = |node: &Node| {
-        scalar::mode(node, "").unwrap_or_else(|_unknown| scalar::meant_mode(node)) == Mode::Deny
-    };
+    let forbids = |node: &Node| scalar::mode_or_meant(node) == Mode::Deny;
     let entries = fields.as_ref().map(|fields| fields.entries).unwrap_or_default();
     // Under a key that is misspelt the word counts too.
     let forbidden = given("permissions")
@@ -93,7 +93,13 @@ fn stricter(file: &Path, item: &Node) -> impl Iterator<Item = Rule> {
             ..everything(Mode::Deny, origin.clone())
         }
     });
-    denial.into_iter().chain([everything(Mode::Ask, origin)])
+    denial.into_iter().chain([asking(origin)])
+}
+
+/// Asks about everything that would run by itself, and opens nothing that is closed: a rule that is
+/// bound to a definition that no tool has can only tighten.
+fn asking(origin: RuleOrigin) -> Rule {
+    Rule { pin: Some(UNREADABLE.to_owned()), ..everything(Mode::Ask, origin) }
 }
 
 fn everything(permissions: Mode, origin: RuleOrigin) -> Rule {
@@ -139,6 +145,7 @@ mod tests {
             ],
             read_only: Some(true),
             destructive: Some(false),
+            from: vec![Pattern("a".to_owned()), Pattern("b*".to_owned())],
             permissions: Mode::Auto,
             max_calls: Some(Rate { calls: 5, per: Duration::from_secs(60) }),
             pin: Some("ab12".to_owned()),

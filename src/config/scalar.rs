@@ -172,6 +172,11 @@ pub(super) fn mode(node: &Node, field: &str) -> Result<Mode, Problem> {
     })
 }
 
+/// The mode that a permission word says, or counts as.
+pub(super) fn mode_or_meant(node: &Node) -> Mode {
+    mode(node, "").unwrap_or_else(|_unknown| meant_mode(node))
+}
+
 /// What a permission word that is not known counts as: *ask*, unless *deny* was probably meant.
 pub(super) fn meant_mode(node: &Node) -> Mode {
     match &node.value {

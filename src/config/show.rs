@@ -113,6 +113,8 @@ fn sections(loaded: &Loaded) -> Vec<(String, Shown)> {
     mcp.push(("servers".to_owned(), Shown::List(servers.collect())));
     all.push(("mcp".to_owned(), Shown::Section(mcp)));
     all.push(("ui".to_owned(), Shown::Section(ui_section(config, &source("ui")))));
+    let audit = source("audit").value("arguments", words::audit(config.audit.arguments));
+    all.push(("audit".to_owned(), Shown::Section(vec![audit])));
     let from = source("keys");
     let keys: Vec<_> =
         config.keys.iter().map(|(action, key)| from.value(action, key.clone())).collect();
@@ -240,6 +242,9 @@ fn rule_value(rule: &Rule, from: &Source<'_>) -> Shown {
     }
     if let Some(destructive) = rule.destructive {
         map.insert("destructive".to_owned(), destructive.into());
+    }
+    if !rule.from.is_empty() {
+        map.insert("from".to_owned(), patterns(&rule.from));
     }
     map.insert("permissions".to_owned(), rule.permissions.word().into());
     if let Some(rate) = rule.max_calls {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::call::Call;
+use super::call::{Call, CallId};
+use super::name::ToolId;
 use super::tool::{Mode, Tool};
 
 /// Whether somebody is there to be asked.
@@ -30,6 +31,8 @@ pub struct Approval {
     pub host: String,
     /// Why it asks: which rule or mode decided, and where it is written.
     pub why: String,
+    /// Pieces of other servers' results that the arguments repeat; one of each server.
+    pub carried: Vec<Carried>,
     /// The same as data. What changed of the tool's definition is [`Tool::changes`].
     pub grounds: Grounds,
 }
@@ -70,6 +73,38 @@ pub enum GroundsKind {
     Edited,
     /// The definition changed while the user was asked.
     ChangedMeanwhile,
+    /// The arguments repeat a result of another server.
+    Carried,
+}
+
+/// A piece of one server's result in an argument for another server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The tool whose result it is; of a tool that is gone, its model name without a server.
+    pub from: ToolId,
+    /// The call that gave it, where that is known.
+    pub call: Option<CallId>,
+    /// Its beginning, as it stands in the argument; raw.
+    pub piece: String,
+    /// How long the whole piece is.
+    pub characters: usize,
+}
+
+impl Carried {
+    /// It in words, without the piece.
+    pub fn sentence(&self) -> String {
+        let server = self.from.server.as_str();
+        let from = if server.is_empty() {
+            format!("the tool {} of an earlier run", self.from.tool)
+        } else {
+            self.from.to_string()
+        };
+        let call = self.call.map(|call| format!(" (call {call})")).unwrap_or_default();
+        format!(
+            "the arguments repeat {} characters of a result of {from}{call}, another server",
+            self.characters
+        )
+    }
 }
 
 /// The answer to an [`Approval`]. Enter, Space and pasted text never make one that allows.

@@ -70,3 +70,33 @@ fn ids_match_by_value_as_text_and_as_integral_float() {
         assert!(!answers(&id, 7), "{id}");
     }
 }
+
+// J1
+#[test]
+fn messages_that_do_not_name_the_version_are_read_and_told_apart() {
+    for (text, versioned) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, true),
+        (r#"{"id":1,"result":{}}"#, false),
+        (r#"{"jsonrpc":2.0,"id":1,"result":{}}"#, false),
+        (r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"1.0","method":"n"}]"#, false),
+        ("[]", true),
+        ("null", true),
+    ] {
+        let read = read(text.as_bytes()).unwrap();
+        assert_eq!(read.versioned, versioned, "{text}");
+        assert_eq!(read.messages, decode(text.as_bytes()).unwrap());
+    }
+}
+
+// J11: whatever fits into 64 bits, or into a float without loss, is passed on as it came. The last
+// of two keys counts.
+#[test]
+fn numbers_are_kept_and_the_last_key_counts() {
+    let text = r#"{"jsonrpc":"2.0","id":1,"result":{"a":9007199254740993,"b":18446744073709551615,
+        "c":-9223372036854775808,"d":0.1,"e":1e-7,"f":1,"f":2}}"#;
+    let Message::Response { body: Ok(result), .. } = one(text) else { panic!() };
+    assert_eq!(
+        result.to_string(),
+        r#"{"a":9007199254740993,"b":18446744073709551615,"c":-9223372036854775808,"d":0.1,"e":1e-7,"f":2}"#
+    );
+}

@@ -152,14 +152,11 @@ impl Talk {
                 self.flush(),
                 text::line(reason)
             )),
-            Notice::Queued { texts } => {
-                let count = texts.len();
-                Step::said(if count == 0 {
-                    String::new()
-                } else {
-                    format!("{count} messages wait for the end of the turn.\n")
-                })
-            }
+            Notice::Queued { texts } => Step::said(match texts.len() {
+                0 => String::new(),
+                1 => "1 message waits to be sent.\n".to_owned(),
+                count => format!("{count} messages wait to be sent.\n"),
+            }),
             Notice::Asked { approval } => {
                 let before = self.flush();
                 Step::said(before + &self.asking.approval(approval, now))

@@ -57,6 +57,8 @@ fn approval(id: u64) -> Approval {
         tool,
         host: "host.example:443".to_owned(),
         why: "ask: the server's own mode".to_owned(),
+        carried: Vec::new(),
+        grounds: crate::domain::Grounds::default(),
     }
 }
 

@@ -123,6 +123,10 @@ pub(super) fn approval(approval: &Approval, whole: bool) -> String {
         let _infallible = writeln!(said, "    {}", strict(change));
     }
     let _infallible = writeln!(said, "  Why it asks: {}.", strict(&approval.why));
+    for carried in &approval.carried {
+        let (words, piece) = (carried.sentence(), strict(&carried.piece));
+        let _infallible = writeln!(said, "  CAUTION: {}: “{piece}”", strict(&words));
+    }
     let value = Value::Object((*call.arguments).clone());
     let names = [call.tool.tool.as_str(), approval.host.as_str()];
     let odd = names.into_iter().find_map(text::is_suspicious);

@@ -235,6 +235,7 @@ impl Actor {
             }
             Upcall::Unauthorized(generation, reason) if generation == self.generation => {
                 self.link.send_replace(Link::Down(Arc::from(reason.as_str()))).part();
+                self.shared.peer.desk.withdraw_all(self.generation);
                 self.tell(ServerEventKind::State(ServerState::NeedsAuth { reason }));
             }
             // Somebody else noticed it earlier.
@@ -278,10 +279,14 @@ impl Actor {
     }
 
     /// C2, U6: a list that is stale and of whose changes nobody tells is fetched again when somebody
-    /// needs it; the need does not wait for that.
+    /// needs it; the need does not wait for that. The same for a legacy server that announces
+    /// changes and has no stream to tell of them.
     fn refresh_if_stale(&mut self) {
         let untold = match &*self.link.borrow() {
-            Link::Up(conn) => conn.dialect.era == Era::Modern && !conn.told.load(Ordering::Relaxed),
+            Link::Up(conn) => {
+                let may_change = conn.dialect.era == Era::Modern || conn.tells_of(&Topic::Tools);
+                may_change && !conn.told.load(Ordering::Relaxed)
+            }
             Link::Connecting | Link::Down(_) => false,
         };
         let stale = self.stale_at.is_some_and(|at| Instant::now() >= at);

@@ -135,9 +135,10 @@ mod tests {
         let report = |done: i32, token: Value| {
             live.report(&json!({"progressToken": token, "progress": done}), None)
         };
-        assert_eq!(report(2, json!(7)).unwrap().progress.done, 2.0);
+        let done = |progress: &Progress| progress.done.to_string();
+        assert_eq!(done(&report(2, json!(7)).unwrap().progress), "2");
         let back = report(1, json!(7)).unwrap();
-        assert_eq!((back.progress.done, back.went_back), (2.0, true));
+        assert_eq!((done(&back.progress).as_str(), back.went_back), ("2", true));
         assert_eq!(report(3, json!(8)), None);
         drop(underway);
         assert_eq!(report(3, json!(7)), None);

@@ -60,8 +60,16 @@ impl Applied<'_> {
         })
     }
 
-    /// How it fits a call.
+    /// How it fits a call. A rule about data of other servers is none about the call alone.
     pub(super) fn fit(&self, tool: &Tool, arguments: &Map<String, Value>) -> Fit {
+        if !self.rule.from.is_empty() {
+            return Fit::No;
+        }
+        self.fit_apart_from_source(tool, arguments)
+    }
+
+    /// The same for a rule about data of other servers, whichever those are.
+    pub(super) fn fit_apart_from_source(&self, tool: &Tool, arguments: &Map<String, Value>) -> Fit {
         let rule = self.rule;
         let written = self.servers.is_none_or(|all| all.matches(tool.id.server.as_str()))
             && rule.tool.matches(tool.id.tool.as_str());
@@ -79,16 +87,40 @@ impl Applied<'_> {
             Some(pin) if *pin != tool.pin => Fit::likely(!loosens),
             _ => Fit::Yes,
         };
-        let annotations = tool.definition.annotations;
-        let claims = [
-            claim(rule.read_only, annotations.read_only_hint, false, annotations, self),
-            claim(rule.destructive, destroys(annotations), true, annotations, self),
-        ];
         let conditions = rule
             .when
             .iter()
             .map(|(pointer, matcher)| self.condition(tool, arguments, pointer, matcher));
-        conditions.chain(claims).chain([pin, named]).min().unwrap_or(Fit::Yes)
+        let rest = conditions.chain([pin, named]).min().unwrap_or(Fit::Yes);
+        let said = tool.definition.annotations;
+        let claims = [
+            self.claim(rule.read_only, said.read_only_hint, false, said, rest),
+            self.claim(rule.destructive, destroys(said), true, said, rest),
+        ];
+        claims.into_iter().chain([rest]).min().unwrap_or(Fit::Yes)
+    }
+
+    /// A server's claim about a tool. It loosens only where it is made, by a rule for that very
+    /// server, and not where the server contradicts itself. What was not said counts as the worst
+    /// case, but settles no doubt about the rest; what tightens reads it both ways.
+    fn claim(
+        &self,
+        wanted: Option<bool>,
+        said: Option<bool>,
+        worst: bool,
+        all: Annotations,
+        rest: Fit,
+    ) -> Fit {
+        let Some(wanted) = wanted else { return Fit::Yes };
+        let contradicts = all.read_only_hint == Some(true) && all.destructive_hint == Some(true);
+        let credible = self.servers.is_none() && !contradicts;
+        match (self.rule.permissions, said) {
+            (Mode::Auto, Some(said)) if credible => Fit::sure(said == wanted),
+            (Mode::Auto, _) if wanted == worst || rest == Fit::Doubt => Fit::Doubt,
+            (Mode::Auto, _) => Fit::No,
+            (_, Some(said)) => Fit::sure(said == wanted),
+            (_, None) => Fit::Likely,
+        }
     }
 
     fn is_meant(&self, tool: &Tool) -> bool {
@@ -106,11 +138,8 @@ impl Applied<'_> {
         let found = at(arguments, pointer);
         if matches!(found, None | Some(Value::Null)) && !accepts_null(matcher, arguments, pointer) {
             let blind = self.standing.is_some_and(|all| all.blind.iter().any(|one| one == pointer));
-            let read = if blind && !loosens {
-                self.mended(tool, arguments, pointer, matcher)
-            } else {
-                None
-            };
+            let read =
+                if blind && !loosens { mended(tool, arguments, pointer, matcher) } else { None };
             return read.unwrap_or(Fit::Doubt);
         }
         match found {
@@ -120,55 +149,31 @@ impl Applied<'_> {
             Some(value) => Fit::likely(generously(matcher, value)),
         }
     }
-
-    /// The condition read at the arguments that were probably meant: a pointer that leads nowhere
-    /// and is one letter away from them.
-    fn mended(
-        &self,
-        tool: &Tool,
-        arguments: &Map<String, Value>,
-        pointer: &str,
-        matcher: &Matcher,
-    ) -> Option<Fit> {
-        let declared = pointer::declared(&tool.definition.input_schema);
-        let written = Pattern(pointer.replace('*', " "));
-        let meant = declared.iter().filter(|known| misspelt(&written, known));
-        meant
-            .map(|known| match at(arguments, known) {
-                None | Some(Value::Null) => Fit::Doubt,
-                Some(value) => Fit::likely(generously(matcher, value)),
-            })
-            .max()
-    }
 }
 
-/// A server's claim about a tool. It loosens only where it is made, by a rule for that very server,
-/// and not where the server contradicts itself. What was not said counts as the worst case; what
-/// tightens reads it both ways.
-fn claim(
-    wanted: Option<bool>,
-    said: Option<bool>,
-    worst: bool,
-    annotations: Annotations,
-    applied: &Applied<'_>,
-) -> Fit {
-    let Some(wanted) = wanted else { return Fit::Yes };
-    let contradicts =
-        annotations.read_only_hint == Some(true) && annotations.destructive_hint == Some(true);
-    let credible = applied.servers.is_none() && !contradicts;
-    match (applied.rule.permissions, said) {
-        (Mode::Auto, Some(said)) => Fit::sure(said == wanted && credible),
-        (Mode::Auto, None) if wanted == worst => Fit::Doubt,
-        (Mode::Auto, None) => Fit::No,
-        (_, Some(said)) => Fit::sure(said == wanted),
-        (_, None) => Fit::Likely,
-    }
+/// The condition read at the arguments that were probably meant: a pointer that leads nowhere
+/// and is one letter away from them.
+fn mended(
+    tool: &Tool,
+    arguments: &Map<String, Value>,
+    pointer: &str,
+    matcher: &Matcher,
+) -> Option<Fit> {
+    let declared = pointer::declared(&tool.definition.input_schema);
+    let written = Pattern(pointer.replace('*', " "));
+    let meant = declared.iter().filter(|known| misspelt(&written, known));
+    meant
+        .map(|known| match at(arguments, known) {
+            None | Some(Value::Null) => Fit::Doubt,
+            Some(value) => Fit::likely(generously(matcher, value)),
+        })
+        .max()
 }
 
 /// What the claims say of destroying: one that is said to only read does not.
 fn destroys(annotations: Annotations) -> Option<bool> {
     let reads = annotations.read_only_hint == Some(true);
-    annotations.destructive_hint.or(reads.then_some(false))
+    annotations.destructive_hint.or_else(|| reads.then_some(false))
 }
 
 fn accepts_null(matcher: &Matcher, arguments: &Map<String, Value>, pointer: &str) -> bool {

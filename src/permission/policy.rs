@@ -11,7 +11,7 @@ use super::matching::{Applied, Fit};
 use super::rule::{Pattern, Rate, Rule, RuleOrigin};
 use super::standing::{Listing, Standings};
 use crate::config::PinMode;
-use crate::domain::{Mode, PinState, ServerName, Tool, ToolId};
+use crate::domain::{Carried, Mode, PinState, ServerName, Tool, ToolId};
 
 /// Why a decision is as it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,8 @@ pub enum Because {
     Limit(String),
     /// The server is not known to the policy.
     UnknownServer,
+    /// The arguments repeat a result of another server.
+    Carried(Box<Carried>),
 }
 
 /// The answer of the policy.

@@ -85,6 +85,9 @@ pub struct Rule {
     /// Condition on the server's own claim that it may destroy; missing claim means that it may,
     /// unless it claims to be read-only.
     pub destructive: Option<bool>,
+    /// Condition on the data: only calls whose arguments repeat a piece of a result of one of these
+    /// servers (patterns over their names). Empty for a rule about calls as such.
+    pub from: Vec<Pattern>,
     /// What to do.
     pub permissions: Mode,
     /// Past this it is *ask*.
@@ -103,6 +106,7 @@ impl Rule {
             when: Vec::new(),
             read_only: None,
             destructive: None,
+            from: Vec::new(),
             permissions,
             max_calls: None,
             pin: None,

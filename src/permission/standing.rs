@@ -42,13 +42,9 @@ pub(super) struct Standing {
 
 impl Standing {
     /// How a rule stands to tools: server and tool each.
-    fn of<'a>(
-        servers: Option<&Pattern>,
-        rule: &Rule,
-        listings: impl Iterator<Item = &'a Listing> + Clone,
-    ) -> Self {
+    fn of(servers: Option<&Pattern>, rule: &Rule, listings: &[Listing]) -> Self {
         let all = || {
-            listings.clone().flat_map(|listing| {
+            listings.iter().flat_map(|listing| {
                 listing.tools.iter().map(move |(name, schema)| (&listing.server, name, schema))
             })
         };
@@ -108,14 +104,14 @@ impl Standings {
         let of_server = |listing: &Listing| {
             let rules = own(&listing.server);
             let standings =
-                rules.iter().map(|rule| Standing::of(None, rule, std::iter::once(listing)));
+                rules.iter().map(|rule| Standing::of(None, rule, std::slice::from_ref(listing)));
             (!rules.is_empty()).then(|| (listing.server.clone(), standings.collect()))
         };
         Self {
             own: listings.iter().filter_map(of_server).collect(),
             wide: wide
                 .iter()
-                .map(|(servers, rule)| Standing::of(Some(servers), rule, listings.iter()))
+                .map(|(servers, rule)| Standing::of(Some(servers), rule, listings))
                 .collect(),
         }
     }

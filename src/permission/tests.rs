@@ -314,6 +314,47 @@ fn grant_ends_and_is_bound_to_the_definition() {
 }
 
 #[test]
+fn a_grant_of_the_session_holds_within_the_limits_that_are_configured() {
+    let mut policy = policy(Mode::Ask, &[("s", None, vec![])]);
+    let (tool, start) = (tool("s", "t"), Instant::now());
+    let rate = Rate { calls: 1, per: Duration::from_secs(60) };
+    policy.grant_limits =
+        GrantLimits { until: Some(Duration::from_secs(1800)), max_calls: Some(rate) };
+    policy.grant_limited(&tool, start);
+    let at = |policy: &Policy, seconds| {
+        policy.decide(&tool, &Map::new(), start + Duration::from_secs(seconds)).verdict
+    };
+    assert_eq!(at(&policy, 0), Mode::Auto);
+    policy.record(&tool, start);
+    assert_eq!(
+        (at(&policy, 1), at(&policy, 61), at(&policy, 1800)),
+        (Mode::Ask, Mode::Auto, Mode::Ask)
+    );
+}
+
+#[test]
+fn doubt_never_opens_what_is_closed() {
+    let rules = vec![Rule { read_only: Some(true), ..rule("t", Mode::Ask) }];
+    let closed = policy(Mode::Deny, &[("s", None, rules)]);
+    assert_eq!(verdict(&closed, &claiming("s", "t", Some(true)), json!({})), Mode::Ask);
+    assert_eq!(verdict(&closed, &claiming("s", "t", None), json!({})), Mode::Deny);
+}
+
+#[test]
+fn a_rule_by_the_claim_to_destroy_takes_a_missing_one_for_the_worst() {
+    let mut destroys = claiming("s", "t", None);
+    let rules = vec![Rule { destructive: Some(true), ..rule("*", Mode::Deny) }];
+    let closed = policy(Mode::Auto, &[("s", None, rules)]);
+    assert_eq!(verdict(&closed, &destroys, json!({})), Mode::Deny);
+    assert_eq!(verdict(&closed, &claiming("s", "t", Some(true)), json!({})), Mode::Auto);
+    let rules = vec![Rule { destructive: Some(false), ..rule("*", Mode::Auto) }];
+    let open = policy(Mode::Ask, &[("s", None, rules)]);
+    assert_eq!(verdict(&open, &destroys, json!({})), Mode::Ask);
+    Arc::make_mut(&mut destroys.definition).annotations.destructive_hint = Some(false);
+    assert_eq!(verdict(&open, &destroys, json!({})), Mode::Auto);
+}
+
+#[test]
 fn grant_rate_counts_calls_of_that_tool_alone() {
     let mut policy = policy(Mode::Ask, &[("s", None, vec![])]);
     let (granted, other, now) = (tool("s", "t"), tool("s", "u"), Instant::now());

@@ -36,6 +36,7 @@ impl Because {
             Self::Grant | Self::GlobalMode | Self::UnknownServer => of(GroundsKind::GlobalMode),
             Self::PinChanged => of(GroundsKind::PinChanged),
             Self::Limit(_) => of(GroundsKind::Limit),
+            Self::Carried(_) => of(GroundsKind::Carried),
         }
     }
 
@@ -56,9 +57,10 @@ impl fmt::Display for Because {
             Self::ServerMode => f.write_str("the server's own mode"),
             Self::GlobalMode => f.write_str("the mode for all servers"),
             Self::PinChanged => {
-                f.write_str("the tool's definition is not the one that was last allowed")
+                f.write_str("the tool's definition is not the one that is remembered")
             }
             Self::Limit(why) => f.write_str(why),
+            Self::Carried(carried) => write!(f, "{}", carried.sentence()),
             Self::UnknownServer => f.write_str("no permissions are known for this server"),
         }
     }
@@ -117,6 +119,12 @@ impl Rule {
         put("when", (!self.when.is_empty()).then(|| Value::Object(when.collect())));
         put("readOnly", self.read_only.map(Value::Bool));
         put("destructive", self.destructive.map(Value::Bool));
+        let from = match self.from.as_slice() {
+            [] => None,
+            [one] => Some(Value::from(one.0.as_str())),
+            several => Some(several.iter().map(|pattern| pattern.0.as_str()).collect()),
+        };
+        put("from", from);
         put("permissions", Some(self.permissions.word().into()));
         put("maxCalls", self.max_calls.map(|rate| rate.to_string().into()));
         put("pin", self.pin.as_deref().map(Value::from));

@@ -43,8 +43,12 @@ impl Runs {
 fn compare(old: &[String], new: &[String], runs: &mut Runs) {
     let wide = new.len() + 1;
     if (old.len() + 1).saturating_mul(wide) > CELLS {
-        old.iter().for_each(|word| runs.push(Kept::Removed, word));
-        new.iter().for_each(|word| runs.push(Kept::Added, word));
+        for word in old {
+            runs.push(Kept::Removed, word);
+        }
+        for word in new {
+            runs.push(Kept::Added, word);
+        }
         return;
     }
     let mut common = vec![0_u32; (old.len() + 1) * wide];
@@ -102,7 +106,8 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 fn cut(text: &str) -> &str {
-    text.get(..text.floor_char_boundary(COMPARED)).unwrap_or(text)
+    let end = (0..=COMPARED.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+    text.get(..end.unwrap_or(0)).unwrap_or(text)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event, Grants};
 use crate::bridge::{Notice, Op};
 use crate::domain::exchange::ExchangeId;
-use crate::domain::model::{ModelRequest, ProviderError, ProviderErrorKind};
+use crate::domain::model::{ModelEvent, ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
     Interaction, ServerName, Source, ToolId, TurnId, Warning,
@@ -32,6 +32,7 @@ use crate::mcp::Command;
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::provider::http::Provider;
+use crate::redact::Secrets;
 use crate::store::{self, StoreError};
 use crate::telemetry::{Settings, Spans};
 
@@ -58,6 +59,7 @@ struct Conductor {
     held: Held,
     inside: mpsc::Sender<Inside>,
     reports: mpsc::Sender<ModelReport>,
+    secrets: Secrets,
     model: Option<(TurnId, CancellationToken)>,
     calls: HashMap<CallId, CancellationToken>,
     completing: CancellationToken,
@@ -91,19 +93,20 @@ pub(super) fn start(
     let ears = Ears { ops, inside: inside_end, servers, model, faults };
 
     let mut warnings = setup.warnings.clone();
+    let secrets = spec::secrets(&setup.config);
     let ca = spec::certificates(&setup.config.mcp, &mut warnings);
     let rules = beginning::remembered_rules(setup.paths.as_ref(), &mut warnings);
     let agent = beginning::agent(&setup, &rules);
     let spans = spans(setup.telemetry.as_ref(), &tasks, &mut warnings);
-    let hub = Hub::new(&setup, warnings, ca.as_ref(), server_events, tasks.clone());
+    let hub = Hub::new(&setup, warnings, ca.as_ref(), &secrets, server_events, tasks.clone());
     let provider = setup.config.model.clone().map(|model| {
-        let tap = wiretap::of_model(&model, &setup.wire, spec::secrets(&setup.config));
+        let tap = wiretap::of_model(&model, &setup.wire, spec::needles(&setup.config));
         Provider::new(model, ca).recorded(tap)
     });
     let wire = Wiretap::new(Arc::clone(&setup.wire));
     let configured = setup.config.model.as_ref().is_none_or(|model| model.context_window.is_some());
     let held = if configured { Held::settled() } else { Held::default() };
-    let records = Records::new(&setup, &tasks, inside.clone());
+    let records = Records::new(&setup, &tasks, inside.clone(), secrets.clone());
     let mut conductor = Conductor {
         agent,
         hub,
@@ -115,6 +118,7 @@ pub(super) fn start(
         held,
         inside,
         reports,
+        secrets,
         model: None,
         calls: HashMap::new(),
         completing: CancellationToken::new(),
@@ -442,14 +446,28 @@ impl Conductor {
 
     fn heard_model(&mut self, report: ModelReport) {
         match report {
-            ModelReport::Said { turn, event } => {
+            ModelReport::Said { turn, mut event } => {
+                self.scrub_model(&mut event);
                 self.spans.model_said(turn, &event);
                 self.drive(Event::Model { turn, event });
             }
-            ModelReport::Failed { turn, error } => {
+            ModelReport::Failed { turn, mut error } => {
+                // Endpoints are known to quote the key that they refuse.
+                self.secrets.scrub(&mut error.message);
                 self.spans.model_failed(turn, &error);
                 self.drive(Event::ModelFailed { turn, error });
             }
+        }
+    }
+
+    /// Endpoints too are known to echo; a secret that is split over two pieces is not seen.
+    fn scrub_model(&self, event: &mut ModelEvent) {
+        if let ModelEvent::Retrying { reason: text, .. }
+        | ModelEvent::Warned(text)
+        | ModelEvent::Text(text)
+        | ModelEvent::Reasoning(text) = event
+        {
+            self.secrets.scrub(text);
         }
     }
 
@@ -556,7 +574,8 @@ impl Conductor {
         let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
         let definition = self.hub.definition(&call.tool);
-        let carrying = work::carry(commands, call, definition, trace, cancel, self.inside.clone());
+        let (inside, secrets) = (self.inside.clone(), self.secrets.clone());
+        let carrying = work::carry(commands, call, definition, trace, cancel, inside, secrets);
         self.tasks.spawn("call", carrying);
     }
 
@@ -567,7 +586,8 @@ impl Conductor {
             std::mem::replace(&mut self.completing, cancel.clone()).cancel();
         }
         let commands = self.hub.commands(server);
-        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone());
+        let secrets = self.secrets.clone();
+        let asking = work::inquire(commands, inquiry, what, cancel, self.inside.clone(), secrets);
         self.tasks.spawn("inquiry", asking);
     }
 

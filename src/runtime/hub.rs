@@ -4,6 +4,7 @@
 //! made a little later, so that many servers reporting at once cost one snapshot.
 
 mod link;
+mod lookalike;
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -26,6 +27,7 @@ use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
 use crate::permission::Policy;
 use crate::pin::{Board, Pins};
+use crate::redact::Secrets;
 use crate::telemetry::Peer;
 
 /// How long changes are gathered before a snapshot is made.
@@ -43,6 +45,8 @@ pub(super) struct Hub {
     lists_changed: bool,
     events: mpsc::Sender<Heard>,
     clients: u64,
+    /// Under which key the tools of each configured server are pinned.
+    keys: Vec<(ServerName, String)>,
     pins: Board,
     eras: Eras,
     era_changes: Changes,
@@ -69,17 +73,18 @@ impl Hub {
         setup: &Setup,
         warnings: Vec<Warning>,
         ca: Option<&Arc<[u8]>>,
+        secrets: &Secrets,
         events: mpsc::Sender<Heard>,
         tasks: Tasks,
     ) -> Self {
         let mcp = &setup.config.mcp;
-        let secrets = spec::secrets(&setup.config);
+        let needles = spec::needles(&setup.config);
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
             let spec = ServerSpec {
                 answering: setup.answering,
-                wire: Some(spec::tap(server, &setup.wire, &secrets)),
+                wire: Some(spec::tap(server, &setup.wire, &needles)),
                 ..spec::of(server, mcp, ca.cloned())
             };
             let why_off = match &server.disabled {
@@ -96,7 +101,15 @@ impl Hub {
             link.url.clone_from(&refused.url);
             link
         });
-        let links = configured.chain(refused).collect();
+        let mut links: Vec<Link> = configured.chain(refused).collect();
+        for link in &mut links {
+            link.secrets = secrets.clone();
+        }
+        for (name, warning) in lookalike::warnings(&mcp.servers) {
+            links.iter_mut().filter(|link| link.name == name).for_each(|link| {
+                link.warn(warning.clone());
+            });
+        }
         Self {
             links,
             warnings,
@@ -107,6 +120,12 @@ impl Hub {
             lists_changed: true,
             events,
             clients: 0,
+            keys: mcp
+                .servers
+                .iter()
+                .map(|server| server.name.clone())
+                .zip(assemble::pin_keys(&mcp.servers))
+                .collect(),
             pins: Board::default(),
             eras: Eras::default(),
             era_changes: Changes::new(),
@@ -195,33 +214,27 @@ impl Hub {
     fn assemble(&mut self, policy: &Policy) {
         let inputs: Vec<Input<'_>> = self.links.iter().filter_map(Link::input).collect();
         let made = assemble::assemble(&inputs, policy, &self.pins);
-        let keys = self.pin_keys();
+        let keys = self.keys.iter().map(|(_, key)| key);
         let now = since_1970().as_secs();
         let configured = self.links.iter_mut().filter(|link| link.config.is_some());
         for ((link, made), key) in configured.zip(made).zip(keys) {
             for listed in link.listed.iter().flatten() {
                 let id = ToolId { server: link.name.clone(), tool: listed.definition.name.clone() };
-                self.pins.see(&key, &id, &listed.pin, &listed.definition, now);
+                self.pins.see(key, &id, &listed.pin, &listed.definition, now);
             }
             if link.listed.is_some() {
                 let listed = link.listed.iter().flatten();
                 let names = listed.map(|listed| listed.definition.name.as_str());
                 let dropped = link.dropped.iter().map(|(name, _)| name.as_str());
-                self.pins.list(&key, &made.set_pin, names.chain(dropped));
+                self.pins.list(key, &made.set_pin, names.chain(dropped));
             }
             link.made = made;
         }
     }
 
-    fn pin_keys(&self) -> Vec<String> {
-        assemble::pin_keys(self.links.iter().filter_map(|link| link.config.as_ref()))
-    }
-
     /// The key of a server's pins.
     fn pin_key(&self, server: &ServerName) -> Option<String> {
-        let configured = self.links.iter().filter(|link| link.config.is_some());
-        let mut keyed = configured.zip(self.pin_keys());
-        keyed.find(|(link, _)| link.name == *server).map(|(_, key)| key)
+        self.keys.iter().find(|(name, _)| name == server).map(|(_, key)| key.clone())
     }
 
     fn made(&self, id: &ToolId) -> Option<&Arc<Tool>> {
@@ -375,9 +388,13 @@ impl Hub {
 
     /// Notes that a call of this tool was allowed with its present definition.
     pub(super) fn allowed(&mut self, id: &ToolId) {
-        let Some(definition) = self.definition(id) else { return };
         let Some(key) = self.pin_key(&id.server) else { return };
-        if self.pins.allow(&key, id, &definition) {
+        let Some(tool) = self.made(id).cloned() else { return };
+        let known = self.pins.get(&key, id);
+        if known.is_some_and(|pin| pin.allowed && pin.fingerprint == tool.pin) {
+            return;
+        }
+        if self.pins.allow(&key, id, &tool.definition) {
             self.lists_changed = true;
             self.changed();
         }

@@ -13,8 +13,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::tasks::Tasks;
 use super::work::Inside;
+use crate::audit;
 use crate::domain::{Source, Warning};
-use crate::session::store::{SessionFile, append_lines};
+use crate::session::store::SessionFile;
 use crate::store::StoreError;
 
 /// Lines that may wait for the disk. A line is a whole message or call: a disk that is this far
@@ -26,7 +27,7 @@ const WAITING: usize = 8 * 1024 * 1024;
 /// Where lines go.
 #[derive(Debug)]
 pub(super) enum Place {
-    /// To a file that other instances append to as well.
+    /// To the decision log, which other instances append to as well; its lines are chained.
     Shared(Arc<Path>),
     /// To a session file that comes into being with its first line.
     New {
@@ -155,7 +156,9 @@ impl Writer {
             return None;
         }
         if let Place::Shared(path) = &self.place {
-            let fault = (!lines.is_empty()).then(|| append_lines(path, &lines).err()).flatten()?;
+            let fault = (!lines.is_empty())
+                .then(|| audit::append(path, &lines, &super::records::now()).err())
+                .flatten()?;
             self.state = State::GivenUp;
             return Some(given_up(fault));
         }

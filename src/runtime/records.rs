@@ -15,10 +15,11 @@ use super::past::Resume;
 use super::tasks::Tasks;
 use super::work::Inside;
 use crate::agent::{AuditRecord, SessionEvent};
-use crate::audit::AuditLine;
+use crate::audit::{AuditLine, Written};
 use crate::bridge::Notice;
 use crate::domain::{Message, SessionId, Warning};
 use crate::paths::Paths;
+use crate::redact::Secrets;
 use crate::session::store;
 use crate::session::{Header, Line, scrub};
 
@@ -39,10 +40,16 @@ pub(super) struct Records {
     /// Ends when what was handed over for the conversation before is written.
     before: Option<CancellationToken>,
     audit: Option<Journal>,
+    written: Written,
 }
 
 impl Records {
-    pub(super) fn new(setup: &Setup, tasks: &Tasks, inside: mpsc::Sender<Inside>) -> Self {
+    pub(super) fn new(
+        setup: &Setup,
+        tasks: &Tasks,
+        inside: mpsc::Sender<Inside>,
+        secrets: Secrets,
+    ) -> Self {
         let audit = setup.paths.as_ref().map(|paths| {
             Journal::open(tasks, Place::Shared(paths.audit_file().into()), inside.clone())
         });
@@ -61,6 +68,7 @@ impl Records {
             session: None,
             before: None,
             audit,
+            written: Written { arguments: setup.config.audit.arguments, secrets },
         }
     }
 
@@ -159,7 +167,7 @@ impl Records {
     pub(super) fn audit(&mut self, record: &AuditRecord) {
         let Some(journal) = &mut self.audit else { return };
         let id = self.id.as_ref().map(ToString::to_string).unwrap_or_default();
-        let line = AuditLine::new(record, now(), &id);
+        let line = AuditLine::new(record, now(), &id, &self.written);
         let trouble = serde_json::to_string(&line).ok().and_then(|line| journal.add(line));
         self.report(trouble);
     }
@@ -172,6 +180,7 @@ impl Records {
     }
 }
 
-fn now() -> String {
+/// The time as files hold it.
+pub(super) fn now() -> String {
     UtcDateTime::now().format(&Rfc3339).unwrap_or_default()
 }

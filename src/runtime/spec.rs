@@ -9,7 +9,12 @@ use crate::config::{Auth, Config, McpConfig, ServerConfig};
 use crate::domain::exchange::Side;
 use crate::domain::{Answering, Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
-use crate::wire::{Guard, Recorder, Secrets, Tap};
+use crate::redact::{self, Secrets};
+use crate::wire::{Guard, Needles, Recorder, Tap};
+
+/// Variables that may hold the password of a proxy.
+const PROXIES: [&str; 6] =
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
 
 /// What the client of this server starts with. Nobody answers its questions unless the caller says
 /// so.
@@ -37,17 +42,18 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
     }
 }
 
-/// Every secret of a config that could travel: those of the environment, and those in URLs.
-pub fn secrets(config: &Config) -> Secrets {
+/// What no record of exchanges may hold: the secrets of the config, and every value in the queries
+/// of its URLs.
+pub fn needles(config: &Config) -> Needles {
     let model = config.model.iter().map(|model| &model.base_url);
     let urls = config.mcp.servers.iter().map(|server| &server.url).chain(model);
-    Secrets::new(config.secrets(), urls)
+    Needles::new(config.named_secrets().into_iter().map(|(_, value)| value), urls)
 }
 
 /// What records the exchanges with this server: without its credentials, and without any secret
 /// that somebody repeats.
-pub fn tap(server: &ServerConfig, recorder: &Arc<Recorder>, secrets: &Secrets) -> Tap {
-    let mut guard = Guard::new(secrets.clone());
+pub fn tap(server: &ServerConfig, recorder: &Arc<Recorder>, needles: &Needles) -> Tap {
+    let mut guard = Guard::new(needles.clone());
     for (header, variable, _) in &server.headers_env {
         guard = guard.header(header, "", variable);
     }
@@ -67,6 +73,19 @@ fn credential(auth: &Auth) -> (String, SecretString) {
         }
         Auth::ApiKey { header, key, .. } => (header.clone(), key.clone()),
     }
+}
+
+/// Everything that must come back from nowhere: the secrets of the config, and the passwords of the
+/// proxies that the environment names.
+pub fn secrets(config: &Config) -> Secrets {
+    let named = config.named_secrets();
+    let values = named.iter().map(|(name, value)| (name.clone(), value.expose_secret().to_owned()));
+    let proxies = PROXIES.iter().filter_map(|name| {
+        let url = Url::parse(&std::env::var(name).ok()?).ok()?;
+        Some(redact::in_url(name, &url))
+    });
+    let proxies = proxies.flatten().map(|(name, value)| (name, value.expose_secret().to_owned()));
+    Secrets::new(values.chain(proxies))
 }
 
 /// Host and port of an endpoint.

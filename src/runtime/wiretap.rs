@@ -16,14 +16,14 @@ use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
 use crate::domain::exchange::{ExchangeId, Side};
 use crate::store::{self, StoreError};
-use crate::wire::{self, Guard, Recorder, Secrets, Tap, variable_of};
+use crate::wire::{self, Guard, Needles, Recorder, Tap, variable_of};
 
 /// How long changes are gathered before they are told.
 const GATHER: Duration = Duration::from_millis(80);
 
 /// What records the exchanges with the model: without its key, and without any secret that
 /// somebody repeats.
-pub(super) fn of_model(config: &ModelConfig, recorder: &Arc<Recorder>, secrets: Secrets) -> Tap {
+pub(super) fn of_model(config: &ModelConfig, recorder: &Arc<Recorder>, secrets: Needles) -> Tap {
     let mut guard = Guard::new(secrets);
     if config.api_key.is_some() {
         let variable = config.api_key_env.clone().unwrap_or_else(|| variable_of("model key"));

@@ -16,6 +16,8 @@ use crate::domain::{
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
+use crate::redact::Secrets;
+use crate::runtime::scrub::Scrub as _;
 use crate::store::StoreError;
 
 /// Room between a provider and the loop.
@@ -121,8 +123,10 @@ pub(super) async fn carry(
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
-    let outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    let mut outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    outcome.scrub(&secrets);
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
 
@@ -164,6 +168,7 @@ pub(super) async fn inquire(
     what: Inquiry,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
+    secrets: Secrets,
 ) {
     let asked = async {
         let (reply, answer) = oneshot::channel();
@@ -171,10 +176,11 @@ pub(super) async fn inquire(
         commands?.send(command).await.ok()?;
         answer.await.ok()
     };
-    let answer = asked.await.unwrap_or_else(|| {
+    let mut answer = asked.await.unwrap_or_else(|| {
         let message = "The server has no connection now; reconnect it.".to_owned();
         Err(InquiryFault { kind: InquiryFaultKind::Unavailable, message })
     });
+    answer.scrub(&secrets);
     drop(inside.send(Inside::Inquired { inquiry, answer }).await);
 }
 
@@ -210,7 +216,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_call_without_a_client_is_not_sent() {
-        let outcome = outcome_of(None, &call(), None, CancellationToken::new()).await;
+        let outcome = outcome_of(None, &call(), None, None, CancellationToken::new()).await;
         assert_eq!(outcome.word(), "not sent");
     }
 
@@ -220,7 +226,7 @@ mod tests {
         commands.send(Command::Connect).await.unwrap();
         let cancel = CancellationToken::new();
         cancel.cancel();
-        let outcome = outcome_of(Some(commands), &call(), None, cancel).await;
+        let outcome = outcome_of(Some(commands), &call(), None, None, cancel).await;
         assert_eq!(outcome, Outcome::Cancelled { sent: false });
     }
 
@@ -229,7 +235,7 @@ mod tests {
         let (commands, mut queue) = mpsc::channel(1);
         let taking = async { drop(queue.recv().await) };
         let call = call();
-        let carrying = outcome_of(Some(commands), &call, None, CancellationToken::new());
+        let carrying = outcome_of(Some(commands), &call, None, None, CancellationToken::new());
         let (outcome, ()) = tokio::join!(carrying, taking);
         assert_eq!(outcome.word(), "unknown");
     }

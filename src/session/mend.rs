@@ -56,8 +56,8 @@ pub(super) fn results(lines: &[Line]) -> Vec<PastResult> {
     for line in lines {
         match &line.event {
             SessionEvent::Call { call, outcome, told, .. } => found.push(PastResult {
-                tool: call.tool.clone(),
                 call: call.id,
+                tool: call.tool.clone(),
                 outcome: Arc::clone(outcome),
                 told: told.as_ref().map(|told| Arc::clone(&told.text)),
             }),

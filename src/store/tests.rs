@@ -18,6 +18,7 @@ fn rule(tool: &str) -> Rule {
         when: Vec::new(),
         read_only: None,
         destructive: None,
+        from: Vec::new(),
         permissions: Mode::Auto,
         max_calls: None,
         pin: Some("ab".to_owned()),

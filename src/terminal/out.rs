@@ -9,23 +9,34 @@ use crate::text;
 /// Longest text put on the clipboard, in bytes: terminals drop longer sequences silently.
 pub const COPY_LIMIT: usize = 74_000;
 
+/// A control sequence; can only be made here.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Sequence(String);
+
+impl Sequence {
+    /// Its characters.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 /// OSC 52: puts a text on the clipboard of whoever shows the terminal, over SSH too.
-pub fn copy(text: &str) -> Result<String, String> {
+pub fn copy(text: &str) -> Result<Sequence, String> {
     if text.len() > COPY_LIMIT {
         return Err(format!(
             "{} bytes are too many for the terminal's clipboard (limit {COPY_LIMIT})",
             text.len()
         ));
     }
-    Ok(format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text)))
+    Ok(Sequence(format!("\u{1b}]52;c;{}\u{7}", STANDARD.encode(text))))
 }
 
 /// The sequence that makes a waiting decision known. `program` is `$TERM_PROGRAM`, `term` `$TERM`.
-pub fn notice(how: Notify, message: &str, program: &str, term: &str) -> String {
+pub fn notice(how: Notify, message: &str, program: &str, term: &str) -> Sequence {
     let knows = matches!(program, "iTerm.app" | "WezTerm" | "ghostty")
         || term.contains("kitty")
         || term.contains("ghostty");
-    match how {
+    Sequence(match how {
         Notify::Off => String::new(),
         Notify::Bell => "\u{7}".to_owned(),
         Notify::Auto if !knows => "\u{7}".to_owned(),
@@ -34,7 +45,7 @@ pub fn notice(how: Notify, message: &str, program: &str, term: &str) -> String {
             let message: String = message.chars().filter(|c| !c.is_control()).collect();
             format!("\u{1b}]9;{}\u{7}", text::cut(&message, 120))
         }
-    }
+    })
 }
 
 #[cfg(test)]
@@ -44,8 +55,8 @@ mod tests {
     #[test]
     fn what_is_copied_cannot_end_the_sequence_early() {
         let sequence = copy("a\u{7}\u{1b}\\b").unwrap();
-        assert_eq!(sequence.matches('\u{7}').count(), 1);
-        assert_eq!(sequence.matches('\u{1b}').count(), 1);
+        assert_eq!(sequence.as_str().matches('\u{7}').count(), 1);
+        assert_eq!(sequence.as_str().matches('\u{1b}').count(), 1);
     }
 
     #[test]
@@ -57,14 +68,14 @@ mod tests {
     #[test]
     fn a_notice_holds_no_control_character_of_its_text() {
         let sequence = notice(Notify::Desktop, "a\u{7}b\u{1b}]0;x", "", "");
-        assert_eq!(sequence.matches('\u{7}').count(), 1);
-        assert_eq!(sequence.matches('\u{1b}').count(), 1);
+        assert_eq!(sequence.as_str().matches('\u{7}').count(), 1);
+        assert_eq!(sequence.as_str().matches('\u{1b}').count(), 1);
     }
 
     #[test]
     fn a_terminal_that_is_not_known_gets_the_bell() {
-        assert_eq!(notice(Notify::Auto, "x", "", "xterm-256color"), "\u{7}");
-        assert!(notice(Notify::Auto, "x", "WezTerm", "").starts_with("\u{1b}]9;"));
-        assert_eq!(notice(Notify::Off, "x", "WezTerm", ""), "");
+        assert_eq!(notice(Notify::Auto, "x", "", "xterm-256color").as_str(), "\u{7}");
+        assert!(notice(Notify::Auto, "x", "WezTerm", "").as_str().starts_with("\u{1b}]9;"));
+        assert_eq!(notice(Notify::Off, "x", "WezTerm", ""), Sequence::default());
     }
 }

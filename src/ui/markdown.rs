@@ -265,6 +265,10 @@ impl<'t> Writer<'t> {
             let shown = text::cut(url.as_str(), URL_COLUMNS);
             flow::push(&mut self.inline, &format!(" ({shown})"), muted);
         }
+        let doubt = disguised(&link);
+        if let Some(doubt) = doubt.filter(|_| !link.image) {
+            flow::push(&mut self.inline, &format!(" [⚠ {doubt}]"), self.theme.danger);
+        }
         if let Some(outer) = self.links.last_mut() {
             outer.label.push_str(&link.label);
         }
@@ -467,6 +471,20 @@ fn trim_end(pieces: &mut Vec<Piece>) {
         }
         pieces.pop();
     }
+}
+
+/// What is odd about where a link leads: a host in other letters, or a label that names another one.
+fn disguised(link: &Link) -> Option<String> {
+    let host = |text: &str| {
+        let url = url::Url::parse(text.trim()).ok()?;
+        Some(url.host_str()?.to_owned())
+    };
+    let leads = host(&link.url)?;
+    if let Some(doubt) = text::suspicious_host(&leads) {
+        return Some(doubt);
+    }
+    let named = host(&link.label)?;
+    (named != leads).then(|| format!("it leads to {}", text::strict_line(&leads)))
 }
 
 /// Whether a label already says where a link leads.

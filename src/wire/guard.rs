@@ -30,7 +30,7 @@ const HARMLESS: [&str; 8] = [
 /// All secret values of a run. What one server repeats may travel on to the model and to others, so
 /// every exchange is searched for all of them.
 #[derive(Debug, Clone, Default)]
-pub struct Secrets(Arc<Known>);
+pub struct Needles(Arc<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
@@ -52,7 +52,7 @@ impl std::fmt::Debug for Finder {
     }
 }
 
-impl Secrets {
+impl Needles {
     /// These values, and those in the queries and user infos of these URLs.
     pub fn new<'a>(
         values: impl IntoIterator<Item = SecretString>,
@@ -91,7 +91,7 @@ impl Secrets {
 /// others by value.
 #[derive(Debug, Default)]
 pub struct Guard {
-    secrets: Secrets,
+    secrets: Needles,
     places: Vec<Place>,
 }
 
@@ -104,7 +104,7 @@ struct Place {
 
 impl Guard {
     /// Knows these values.
-    pub fn new(secrets: Secrets) -> Self {
+    pub fn new(secrets: Needles) -> Self {
         Self { secrets, places: Vec::new() }
     }
 
@@ -230,7 +230,7 @@ mod tests {
     use super::*;
 
     fn guard(secret: &str) -> Guard {
-        let secrets = Secrets::new([secret.to_owned().into()], []);
+        let secrets = Needles::new([secret.to_owned().into()], []);
         Guard::new(secrets).header("Authorization", "Bearer ", "TOKEN")
     }
 
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn values_of_a_query_are_guarded() {
         let url = Url::parse("https://h.test/mcp?key=k-EXAMPLE&set=a%20b%20EXAMPLE").unwrap();
-        let guard = Guard::new(Secrets::new([], [&url]));
+        let guard = Guard::new(Needles::new([], [&url]));
         assert_eq!(
             guard.text("k-EXAMPLE, a b EXAMPLE, a%20b%20EXAMPLE").matches(redact::MARK).count(),
             3

@@ -177,7 +177,7 @@ impl Drop for Track {
 mod tests {
     use std::time::{Duration, SystemTime};
 
-    use super::super::guard::Secrets;
+    use super::super::guard::Needles;
     use super::super::recorder::Clock;
     use super::*;
 
@@ -202,7 +202,7 @@ mod tests {
     fn tap(recorder: &Arc<Recorder>) -> Tap {
         let token = "tok-EXAMPLE".to_owned().into();
         let guard =
-            Guard::new(Secrets::new([token], [])).header("Authorization", "Bearer ", "TOKEN");
+            Guard::new(Needles::new([token], [])).header("Authorization", "Bearer ", "TOKEN");
         Tap::new(Arc::clone(recorder), Side::Server("docs".into()), guard)
     }
 

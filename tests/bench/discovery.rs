@@ -20,7 +20,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use mini_me_tui::bridge::{Notice, Op};
-use mini_me_tui::config::{Config, McpConfig, ServerConfig, UiConfig};
+use mini_me_tui::config::{AuditConfig, Config, McpConfig, ServerConfig, UiConfig};
 use mini_me_tui::domain::{Annotations, Catalog, ToolDefinition};
 use mini_me_tui::pin::Board;
 use mini_me_tui::runtime::assemble::{Input, Listed, assemble, policy};
@@ -74,6 +74,7 @@ async fn settled(servers: Vec<ServerConfig>) -> (Arc<Catalog>, Duration) {
         mcp: McpConfig { servers, ..McpConfig::default() },
         ui: UiConfig::default(),
         keys: BTreeMap::default(),
+        audit: AuditConfig::default(),
     };
     let begun = Instant::now();
     let mut handle = runtime::start(Setup::new(config, Interaction::Headless));

@@ -9,7 +9,8 @@ use std::time::Duration;
 use mini_me_tui::audit;
 use mini_me_tui::bridge::{Notice, Op, Target};
 use mini_me_tui::config::{
-    Config, McpConfig, ModelConfig, ProviderKind, RefusedServer, ServerConfig, UiConfig,
+    AuditConfig, Config, McpConfig, ModelConfig, ProviderKind, RefusedServer, ServerConfig,
+    UiConfig,
 };
 use mini_me_tui::domain::{
     Answer, Approval, CallState, Catalog, Message, Mode, Outcome, ServerState, ToolId, TurnEnd,
@@ -220,6 +221,7 @@ fn setup(model_url: Option<&str>, servers: Vec<ServerConfig>) -> Setup {
         mcp: McpConfig { servers, ..McpConfig::default() },
         ui: UiConfig::default(),
         keys: std::collections::BTreeMap::default(),
+        audit: AuditConfig::default(),
     };
     Setup::new(config, Interaction::Interactive)
 }

@@ -10,7 +10,7 @@ use mini_me_tui::domain::{
     Annotations, Approval, Call, CallId, CallState, Catalog, ContextParts, Elicitation,
     ElicitationId, ElicitationKind, Era, FieldKind, FilteredTool, FormField, Grounds, Mode,
     ModelName, PinState, Question, QuestionId, QuestionKind, Server, ServerName, ServerState,
-    Source, Stage, Tool, ToolDefinition, ToolId, TurnId, Warning,
+    Source, Stage, Tool, ToolDefinition, ToolId, ToolSearch, TurnId, Warning,
 };
 use mini_me_tui::ui::{Msg, Ui, UiOptions};
 use ratatui::Terminal;
@@ -179,6 +179,7 @@ fn approval(id: u64, arguments: &serde_json::Value) -> Arc<Approval> {
         host: "api.githubcopilot.com:443".to_owned(),
         why: "mode `ask` of server github (config.yaml:14)".to_owned(),
         grounds: Grounds::default(),
+        carried: Vec::new(),
     })
 }
 
@@ -635,5 +636,21 @@ fn a_page_shows_what_the_next_request_is_made_of() {
         });
         screen.kinds("/context");
         screen.press(KeyCode::Enter);
+    });
+}
+
+#[test]
+fn tool_search_is_visible_as_a_mode() {
+    snap("tool_search", |screen| {
+        screen.tell(Notice::ContextChanged {
+            parts: ContextParts {
+                system: 800,
+                tools: 240,
+                messages: 1_200,
+                window: Some(8_192),
+                tool_search: Some(ToolSearch { tools: 200, handed: 2, tokens: 31_000 }),
+                ..ContextParts::default()
+            },
+        });
     });
 }

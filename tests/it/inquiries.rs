@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use mini_me_tui::bridge::{Notice, Op};
 use mini_me_tui::domain::{
-    Answering, Completion, CompletionOf, Content, ElicitationReply, Found, Inquiry,
-    InquiryFaultKind, Prompt, PromptMessage, PromptText, Resource,
+    Answering, Changed, Completion, CompletionOf, Content, ElicitationReply, Found, Inquiry,
+    InquiryFaultKind, InquiryId, Prompt, PromptMessage, PromptText, Resource,
 };
 use mini_me_tui::mcp::{Command, ServerEventKind};
 use serde_json::{Value, json};
 
-use crate::support::client::{Client, eventually, spec};
+use crate::support::client::{Client, PATIENCE, eventually, spec};
 use crate::support::server::{Recorded, Reply, Server, error, result};
 
 /// What both eras answer alike.
@@ -428,4 +429,98 @@ async fn a_legacy_server_that_logs_is_asked_for_log_messages_once() {
     let asked = server.asked("logging/setLevel");
     assert_eq!(asked.len(), 1);
     assert_eq!(asked[0].json()["params"], json!({"level": "info"}));
+}
+
+/// The program without a face, and a server of its config.
+fn program(server: &Server) -> mini_me_tui::runtime::Handle {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("config.yaml");
+    let yaml = format!("servers: [{{ name: s, url: \"{}\" }}]", server.url("/mcp"));
+    std::fs::write(&file, yaml).unwrap();
+    let loaded = mini_me_tui::config::load(Some(&file), &|_: &str| None, None).unwrap();
+    let interaction = mini_me_tui::runtime::Interaction::Interactive;
+    mini_me_tui::runtime::start(mini_me_tui::runtime::Setup::new(loaded.config, interaction))
+}
+
+async fn notice<T>(
+    program: &mut mini_me_tui::runtime::Handle,
+    pick: impl Fn(Notice) -> Option<T>,
+) -> T {
+    let waiting = async {
+        loop {
+            if let Some(found) = pick(program.notices.recv().await.expect("it goes on")) {
+                return found;
+            }
+        }
+    };
+    tokio::time::timeout(PATIENCE, waiting).await.expect("in time")
+}
+
+// K2
+#[tokio::test]
+async fn a_completion_that_is_overtaken_is_given_up() {
+    let server = modern_except(|request| {
+        let first = request.json()["params"]["argument"]["value"] == "p";
+        (request.rpc() == "completion/complete" && first).then(|| Reply::default().hang())
+    })
+    .await;
+    let mut program = program(&server);
+    notice(&mut program, |notice| match notice {
+        Notice::CatalogChanged { catalog } if catalog.settled() => Some(()),
+        _ => None,
+    })
+    .await;
+    let ask = |nth: u64, value: &str| {
+        let Inquiry::Complete { of, argument, others, .. } = complete() else { panic!() };
+        let what = Inquiry::Complete { of, argument, value: value.to_owned(), others };
+        Op::Inquire { inquiry: InquiryId(nth), server: "s".into(), what }
+    };
+    program.ops.send(ask(1, "p")).await.unwrap();
+    eventually("it is asked", || server.asked("completion/complete").len() == 1).await;
+    program.ops.send(ask(2, "pa")).await.unwrap();
+    let mut answers = Vec::new();
+    for _ in 0..2 {
+        let one = notice(&mut program, |notice| match notice {
+            Notice::Inquired { inquiry, answer } => Some((inquiry.0, answer)),
+            _ => None,
+        });
+        answers.push(one.await);
+    }
+    answers.sort_by_key(|(nth, _)| *nth);
+    let given_up = answers[0].1.as_ref().as_ref().unwrap_err();
+    assert_eq!(given_up.kind, InquiryFaultKind::Cancelled);
+    assert!(matches!(answers[1].1.as_ref(), Ok(Found::Completion(_))), "{answers:?}");
+    eventually("the exchange is closed", || server.left() == ["completion/complete"]).await;
+    program.ops.send(Op::Quit).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_face_is_told_what_else_has_changed_at_a_server() {
+    let server = modern_except(|request| {
+        (request.rpc() == "server/discover")
+            .then(|| {
+                let found = json!({"supportedVersions": ["2026-07-28"],
+                "capabilities": {"tools": {}, "prompts": {"listChanged": true}}});
+                Reply::json(200, &result(request, &found))
+            })
+            .or_else(|| {
+                (request.rpc() == "subscriptions/listen").then(|| {
+                let told = |method: &str| {
+                    json!({"jsonrpc": "2.0", "method": format!("notifications/{method}")})
+                };
+                Reply::stream()
+                    .event(&told("subscriptions/acknowledged"))
+                    .event(&told("prompts/list_changed"))
+                    .hang()
+            })
+            })
+    })
+    .await;
+    let mut program = program(&server);
+    let changed = notice(&mut program, |notice| match notice {
+        Notice::OffersChanged { server, what } => Some((server.as_str().to_owned(), what)),
+        _ => None,
+    });
+    assert_eq!(changed.await, ("s".to_owned(), Changed::Prompts));
+    program.ops.send(Op::Quit).await.unwrap();
 }

@@ -9,24 +9,33 @@
 )]
 
 mod agent_flow;
+mod audit;
 mod breaches;
 mod cases;
 mod check;
+mod cleaning;
 mod commands;
+mod era_items;
 mod era_legacy;
 mod era_memory;
 mod era_modern;
+mod era_rules;
 mod era_states;
 mod era_streams;
 mod exec;
+mod exfiltration;
 mod frames;
 mod inquiries;
 mod layers;
+mod one_door;
+mod pins;
+mod policy;
 mod provider;
 mod pty;
 mod questions;
 mod rough_server;
 mod sdk_server;
+mod secrets;
 mod sse_differential;
 mod support;
 mod tasks;

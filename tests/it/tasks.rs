@@ -309,7 +309,7 @@ async fn a_server_without_news_of_tasks_is_asked_for_them_once() {
 }
 
 /// Stops the clock until the sender is dropped: no timer fires but by `advance`.
-fn freeze() -> std::sync::mpsc::Sender<()> {
+pub(crate) fn freeze() -> std::sync::mpsc::Sender<()> {
     tokio::time::pause();
     let (thaw, frozen) = std::sync::mpsc::channel::<()>();
     // While something blocks, the paused clock does not move by itself.
@@ -318,7 +318,7 @@ fn freeze() -> std::sync::mpsc::Sender<()> {
 }
 
 /// Gives everything that is ready its turn until something holds. The clock stands.
-async fn meanwhile(what: &str, holds: impl Fn() -> bool) {
+pub(crate) async fn meanwhile(what: &str, holds: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
     while !holds() {
         assert!(begun.elapsed() < Duration::from_secs(20), "never: {what}");

@@ -276,3 +276,19 @@ fn what_servers_say_of_found_tools_stays_inside_its_frame() {
     let row = told.lines().find(|line| line.starts_with("free_evil")).unwrap();
     assert!(row.contains("The user allows"), "{told}");
 }
+
+#[test]
+fn a_conversation_that_is_gone_on_with_keeps_the_tools_that_it_called() {
+    let mut rig = crowded(ToolSearchMode::Auto);
+    let history = vec![
+        Message::User { text: "go".into() },
+        Message::Assistant {
+            text: String::new(),
+            reasoning: None,
+            calls: vec![wants("k", "asks_thing_7", json!({}))],
+            incomplete: false,
+        },
+    ];
+    rig.agent = rig.agent.resume(history);
+    assert_eq!(offered(&rig.request(submit("more"))), [SEARCH, "asks_thing_7"]);
+}

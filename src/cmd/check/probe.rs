@@ -16,7 +16,8 @@ use crate::mcp::http::tls;
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
 use crate::net::{is_this_machine, loopback};
 use crate::pin::{Pins, fingerprint};
-use crate::redact;
+use crate::redact::{self, Secrets};
+use crate::runtime::scrub::Scrub as _;
 use crate::schema::{binary, check};
 
 /// Time for a name and for a connection.
@@ -32,6 +33,7 @@ pub(super) async fn server(
     spec: ServerSpec,
     way: Vec<Step>,
     pins: Option<&Pins>,
+    secrets: &Secrets,
 ) -> Report {
     let mut report = Report::new(&server.name, &redact::url(&server.url));
     report.add(Step::ok(Stage::Config, None, place(server)));
@@ -42,7 +44,7 @@ pub(super) async fn server(
     }
     report.add(Step::ok(Stage::Credential, None, credential(server)));
     let begun = Instant::now();
-    let heard = listen(spec, begun).await;
+    let heard = listen(spec, begun, secrets).await;
     let usable = heard.state.as_ref().is_some_and(ServerState::usable);
     for mut step in way {
         if usable && step.verdict == Verdict::Failed {
@@ -161,7 +163,7 @@ pub(super) struct Heard {
 }
 
 /// Runs a client until its discovery has come to an end.
-async fn listen(spec: ServerSpec, begun: Instant) -> Heard {
+async fn listen(spec: ServerSpec, begun: Instant, secrets: &Secrets) -> Heard {
     let at_most = spec.limits.discovery + GRACE;
     let (commands, queue) = mpsc::channel(COMMANDS);
     let (events, mut reports) = mpsc::channel(EVENTS);
@@ -169,7 +171,7 @@ async fn listen(spec: ServerSpec, begun: Instant) -> Heard {
     let running = client::run(spec, queue, events, cancel.clone());
     let hearing = async {
         let mut heard = Heard::default();
-        let gathered = timeout(at_most, gather(&mut heard, &mut reports)).await;
+        let gathered = timeout(at_most, gather(&mut heard, &mut reports, secrets)).await;
         heard.took = begun.elapsed();
         drop(gathered);
         drop(commands.send(Command::Shutdown).await);
@@ -181,8 +183,9 @@ async fn listen(spec: ServerSpec, begun: Instant) -> Heard {
     heard
 }
 
-async fn gather(heard: &mut Heard, reports: &mut mpsc::Receiver<ServerEvent>) {
-    while let Some(event) = reports.recv().await {
+async fn gather(heard: &mut Heard, reports: &mut mpsc::Receiver<ServerEvent>, secrets: &Secrets) {
+    while let Some(mut event) = reports.recv().await {
+        event.kind.scrub(secrets);
         match event.kind {
             ServerEventKind::Stage { stage, took } => heard.stages.push((stage, took)),
             ServerEventKind::Connected(agreed) => heard.agreed = Some(agreed),

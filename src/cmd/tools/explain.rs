@@ -35,11 +35,16 @@ pub(super) fn explain(
         Some(arguments) => policy.decide(tool, arguments, now),
         None => policy.preview(tool),
     };
-    let because = decision.because.to_string();
+    let mut because = decision.because.to_string();
     let rule = match decision.because {
         Because::Rule(rule) | Because::Undecided(rule) => Some(*rule),
         _ => None,
     };
+    if rule.as_ref().is_some_and(|rule| !rule.tool.matches(tool.id.tool.as_str())) {
+        because.push_str(
+            "; as it is written it matches no tool, so it applies as it was probably meant",
+        );
+    }
     Explained {
         tool: tool.id.to_string(),
         verdict: decision.verdict,
@@ -70,7 +75,7 @@ impl Explained {
                 "because": self.because,
                 "rule": rule,
                 "whatIf": self.what_if.iter().map(what_if).collect::<Vec<_>>(),
-                "changes": self.changes,
+                "changes": self.changes.iter().map(|change| &change.sentence).collect::<Vec<_>>(),
             }));
         }
         let tool = text::strict_line(&self.tool);

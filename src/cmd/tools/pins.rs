@@ -171,7 +171,7 @@ impl Row<'_> {
             _ => "no",
         };
         let pin = self.tool.map(|tool| tool.pin.as_str());
-        let pin = pin.or(self.pin.map(|pin| pin.fingerprint.as_str())).unwrap_or_default();
+        let pin = pin.or_else(|| self.pin.map(|pin| pin.fingerprint.as_str())).unwrap_or_default();
         vec![
             text::strict_line(self.server.as_str()).into(),
             Cell::new(text::strict_line(&self.name).into_string(), Mark::Strong),

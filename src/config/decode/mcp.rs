@@ -71,7 +71,7 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
         if entry.key == "<<" || keys::near_guard(&entry.key).is_some() {
             problem.what.push_str(CLOSES);
             // What was given under the wrong key counts where it is stricter.
-            let given = scalar::mode(&entry.value, "").unwrap_or(scalar::meant_mode(&entry.value));
+            let given = scalar::mode_or_meant(&entry.value);
             closed = closed.max(Some(given.max(Mode::Ask)));
         }
         if keys::near_pins(&entry.key) && means_block(&entry.value) {
@@ -85,7 +85,7 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
         let mut problem = twice(fields, entry, first);
         if entry.key == "permissions" {
             problem.what.push_str(CLOSES);
-            let given = scalar::mode(&entry.value, "").unwrap_or(scalar::meant_mode(&entry.value));
+            let given = scalar::mode_or_meant(&entry.value);
             closed = closed.max(Some(given.max(Mode::Ask)));
         }
         context.warn(&problem);
@@ -122,7 +122,7 @@ fn settings(context: &mut Context<'_>, fields: &Fields<'_>) -> McpConfig {
     };
     let pins = context.or_default(pins, pins_kept, kept);
     let grants = value("grants")
-        .map_or(GrantLimits::default(), |(node, field)| grants(context, node, &field));
+        .map_or_else(GrantLimits::default, |(node, field)| grants(context, node, &field));
     let ca_file = value("caFile").filter(|(node, _)| node.value != Value::Null);
     let ca_file = ca_file.map(|(node, field)| {
         scalar::text(node, &field, "the path of a PEM file").map(|text| path_of(context, text))

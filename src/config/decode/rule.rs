@@ -45,6 +45,7 @@ pub(in super::super) fn decode(
     let destructive = fields.get("destructive");
     let destructive =
         destructive.map(|entry| scalar::switch(&entry.value, &fields.path_of("destructive")));
+    let from = fields.get("from").map(|entry| sources(&entry.value, &fields.path_of("from")));
     let max_calls = fields.get("maxCalls");
     let max_calls = max_calls.map(|entry| scalar::rate(&entry.value, &fields.path_of("maxCalls")));
     let field = fields.path_of("permissions");
@@ -60,6 +61,7 @@ pub(in super::super) fn decode(
         when: when.transpose()?.unwrap_or_default(),
         read_only: read_only.transpose()?,
         destructive: destructive.transpose()?,
+        from: from.transpose()?.unwrap_or_default(),
         permissions,
         max_calls: max_calls.transpose()?,
         pin: pin.transpose()?,
@@ -84,6 +86,18 @@ pub(in super::super) fn pattern(node: &Node, field: &str) -> Result<Pattern, Pro
         Value::Int(number) => Ok(Pattern(number.to_string())),
         _ => scalar::text(node, field, "a tool's original name, `*` allowed")
             .map(|text| Pattern(text.to_owned())),
+    }
+}
+
+/// One pattern over names of servers, or a list of them.
+fn sources(node: &Node, field: &str) -> Result<Vec<Pattern>, Problem> {
+    let one = |node: &Node| {
+        scalar::text(node, field, "a server's name, `*` allowed")
+            .map(|text| Pattern(text.to_owned()))
+    };
+    match &node.value {
+        Value::List(items) if !items.is_empty() => items.iter().map(one).collect(),
+        _ => one(node).map(|pattern| vec![pattern]),
     }
 }
 
@@ -158,6 +172,15 @@ pub(crate) fn write(rule: &Rule) -> serde_yaml::Mapping {
     }
     if let Some(read_only) = rule.read_only {
         map.insert("readOnly".into(), read_only.into());
+    }
+    match rule.from.as_slice() {
+        [] => {}
+        [one] => drop(map.insert("from".into(), one.0.clone().into())),
+        several => {
+            let names: Vec<serde_yaml::Value> =
+                several.iter().map(|pattern| pattern.0.clone().into()).collect();
+            map.insert("from".into(), names.into());
+        }
     }
     map.insert("permissions".into(), rule.permissions.word().into());
     if let Some(destructive) = rule.destructive {

@@ -1,7 +1,9 @@
 //! Values of the config as the words that the file uses.
 
-use super::super::model::{Notify, PinMode, Protocol, ProviderKind, ThemeName, ToolSearchMode};
-use super::{mcp, model, server, ui};
+use super::super::model::{
+    AuditArguments, Notify, PinMode, Protocol, ProviderKind, ThemeName, ToolSearchMode,
+};
+use super::{audit, mcp, model, server, ui};
 
 fn word<T: Copy + PartialEq>(table: &[(&'static str, T)], value: T) -> &'static str {
     table.iter().find(|(_, known)| *known == value).map_or("", |(word, _)| word)
@@ -29,4 +31,8 @@ pub(in super::super) fn theme(value: ThemeName) -> &'static str {
 
 pub(in super::super) fn notify(value: Notify) -> &'static str {
     word(&ui::NOTIFY, value)
+}
+
+pub(in super::super) fn audit(value: AuditArguments) -> &'static str {
+    word(&audit::ARGUMENTS, value)
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use secrecy::ExposeSecret as _;
 
 use super::{loaded, told, with_env};
-use crate::config::{Notify, PinMode, Presence, Protocol, ProviderKind, ThemeName, UiConfig};
+use crate::config::{
+    Notify, PinMode, Presence, Protocol, ProviderKind, ThemeName, ToolSearchMode, UiConfig,
+};
 use crate::domain::Mode;
 
 /// The whole dialect in one file.
@@ -26,6 +28,7 @@ mcp:
   maxCallTime: 15m
   resultLimit: 6000
   pins: block
+  toolSearch: on
   caFile: ~/ca.pem
   servers:
     - name: github
@@ -68,6 +71,7 @@ fn every_key_of_the_dialect_is_understood_without_a_warning() {
     let mcp = loaded.config.mcp;
     assert_eq!(mcp.max_call_time, Duration::from_secs(900));
     assert_eq!((mcp.pins, mcp.permissions), (PinMode::Block, Mode::Ask));
+    assert_eq!(mcp.tool_search, ToolSearchMode::On);
     assert_eq!(mcp.ca_file.as_deref(), Some(Path::new("/home/u/ca.pem")));
     assert_eq!(mcp.servers[0].line, Some(19));
     assert_eq!(mcp.servers[0].rules.len(), 3);
@@ -89,12 +93,13 @@ fn an_empty_file_leads_to_the_first_screen() {
 fn broken_durations_and_numbers_keep_the_default_and_say_so() {
     let loaded = loaded(
         "mcp:\n  callTimeout: 60\n  discoveryTimeout: 0s\n  maxCallTime: soon\n  resultLimit: -1\n  \
-         pins: false\n  caFile: [x]\n",
+         pins: false\n  caFile: [x]\n  toolSearch: perhaps\n",
     );
     let mcp = &loaded.config.mcp;
     assert_eq!(mcp.call_timeout, Duration::from_secs(60));
     assert_eq!((mcp.result_limit, mcp.pins), (6000, PinMode::Warn));
-    assert_eq!(loaded.warnings.len(), 6);
+    assert_eq!(mcp.tool_search, ToolSearchMode::Auto);
+    assert_eq!(loaded.warnings.len(), 7);
     let message = told(&loaded.warnings);
     for word in ["config.yaml:2: `mcp.callTimeout`", "`60s`", "config.yaml:5", "stays in force"] {
         assert!(message.contains(word), "{word}: {message}");

@@ -58,6 +58,9 @@ async fn keep_open(shared: &Shared, conn: &Conn) {
                 if std::mem::replace(&mut again, true) {
                     missed(shared, conn).await;
                 }
+                if conn.dialect.era == Era::Legacy {
+                    shared.peer.up(Upcall::Subscribed(conn.generation, true)).await;
+                }
                 hear(shared, conn, (id, wanted, response), &mut cursor, &mut watched).await;
                 shared.peer.up(Upcall::Subscribed(conn.generation, false)).await;
             }

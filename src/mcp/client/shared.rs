@@ -244,6 +244,9 @@ impl Shared {
     /// have ended long ago.
     pub(super) async fn caught_up(&self) {
         let announced = self.peer.announced();
+        if *self.covered.borrow() >= announced {
+            return;
+        }
         let mut covered = self.covered.subscribe();
         let listed = covered.wait_for(|covered| *covered >= announced);
         if timeout(self.limits.discovery, listed).await.is_err() {

@@ -100,3 +100,20 @@ fn a_web_page_is_no_mcp_server_and_is_not_tried_again_by_itself() {
     assert!(refusal.reason.contains("text/html") && !refusal.retry);
     assert_eq!(refusal.stage, Stage::Http);
 }
+
+// E8, §1.2
+#[test]
+fn a_modern_refusal_of_initialize_names_the_versions_and_is_asked_again_later() {
+    let supported = json!({"supported": ["2026-07-28", "2027-01-01"]});
+    let refused = error(400, -32022, supported);
+    let mut lifecycle = Lifecycle::new(Protocol::Auto, None);
+    lifecycle.replied(&status(500));
+    lifecycle.replied(&refused);
+    let refusal = refusal(&lifecycle);
+    assert!(refusal.retry && refusal.stage == Stage::Negotiate, "{refusal:?}");
+    assert!(refusal.reason.contains("2026-07-28, 2027-01-01"), "{refusal:?}");
+    let mut forced = Lifecycle::new(Protocol::V20251125, None);
+    forced.replied(&refused);
+    let reason = &self::refusal(&forced).reason;
+    assert!(reason.contains("2027-01-01") && reason.contains("protocol: auto"), "{reason}");
+}

@@ -114,9 +114,26 @@ fn breaches(tool: &ToolDefinition) -> Vec<&'static str> {
             output.is_some_and(|schema| schema.as_object().is_none_or(is_no_schema)),
             "lists an output schema that is no schema",
         ),
+        (
+            refers_elsewhere(&tool.input_schema) || output.is_some_and(refers_elsewhere),
+            "refers in a schema to another address; nothing is fetched, so that part is not checked",
+        ),
         (!hints_are_booleans, "gives annotations that are neither true nor false"),
     ];
     odd.into_iter().filter_map(|(is_so, breach)| is_so.then_some(breach)).collect()
+}
+
+/// D7: whether a schema refers to an address outside itself.
+fn refers_elsewhere(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(key, value)| match (key.as_str(), value) {
+            ("$ref" | "$dynamicRef", Value::String(to)) => to.contains("://"),
+            ("default" | "const" | "enum" | "examples", _) => false,
+            (_, value) => refers_elsewhere(value),
+        }),
+        Value::Array(items) => items.iter().any(refers_elsewhere),
+        _ => false,
+    }
 }
 
 /// Whether the keywords at the top of a schema have values that no schema may have.
@@ -280,12 +297,16 @@ mod tests {
                 {"name": "properties", "inputSchema": {"type": "object", "properties": {"a": "string"}}},
                 {"name": "output", "inputSchema": {"type": "object"}, "outputSchema": "text"},
                 {"name": "hints", "inputSchema": {"type": "object"},
-                    "annotations": {"readOnlyHint": "yes"}}
+                    "annotations": {"readOnlyHint": "yes"}},
+                {"name": "far", "inputSchema": {"type": "object", "properties": {"a": {"items":
+                    {"$ref": "https://far.example.test/x.json"}}}}},
+                {"name": "near", "inputSchema": {"type": "object", "$defs": {"a": {}},
+                    "properties": {"$ref": {"$ref": "#/$defs/a", "default": {"$ref": "a://b"}}}}}
             ]),
         );
-        assert_eq!(list.tools.len(), 7);
+        assert_eq!(list.tools.len(), 9);
         let noted: Vec<_> = list.breaches.iter().map(|(_, tool)| tool.as_str()).collect();
-        assert_eq!(noted, ["no type", "required", "output", "hints"]);
+        assert_eq!(noted, ["no type", "required", "output", "hints", "far"]);
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::domain::{
     ToolName, Warning,
 };
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, memory};
+use crate::redact::Secrets;
 use crate::runtime::assemble::{Assembled, Input, Listed};
+use crate::runtime::scrub::Scrub as _;
 use crate::runtime::spec;
 use crate::runtime::tasks::Tasks;
 
@@ -43,6 +45,8 @@ pub(super) struct Link {
     pub(super) off: Vec<ToolName>,
     pub(super) client: Option<Client>,
     pub(super) made: Assembled,
+    /// What its reports must not hold.
+    pub(super) secrets: Secrets,
 }
 
 /// The near end of a running client.
@@ -113,6 +117,7 @@ impl Link {
             off: Vec::new(),
             client: None,
             made: Assembled::default(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -134,7 +139,10 @@ impl Link {
         let (reports, said) = mpsc::channel(REPORTS);
         let cancel = tasks.quit().child_token();
         tasks.spawn("mcp client", client::run(spec, queue, reports, cancel.clone()));
-        tasks.spawn("reports of a client", pass_on(said, number, events.clone()));
+        tasks.spawn(
+            "reports of a client",
+            pass_on(said, number, events.clone(), self.secrets.clone()),
+        );
         self.client = Some(Client { number, commands, cancel });
         self.state = ServerState::Connecting;
     }
@@ -216,9 +224,15 @@ impl Link {
 /// Passes a client's reports on in their order. Lists are worked out on the way, away from the
 /// loop: checking the schemas of many tools takes its time. Questions that are still open when the
 /// client ends are closed here.
-async fn pass_on(mut said: mpsc::Receiver<ServerEvent>, client: u64, events: mpsc::Sender<Heard>) {
+async fn pass_on(
+    mut said: mpsc::Receiver<ServerEvent>,
+    client: u64,
+    events: mpsc::Sender<Heard>,
+    secrets: Secrets,
+) {
     let mut open: Vec<(ServerName, ElicitationId)> = Vec::new();
-    while let Some(ServerEvent { server, kind }) = said.recv().await {
+    while let Some(ServerEvent { server, mut kind }) = said.recv().await {
+        kind.scrub(&secrets);
         match &kind {
             ServerEventKind::Elicit(asked) => open.push((server.clone(), asked.id)),
             ServerEventKind::ElicitClosed { elicitation, .. } => {

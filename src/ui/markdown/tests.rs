@@ -72,7 +72,11 @@ fn address_is_shown_beside_every_label_that_is_not_it() {
     assert_eq!(plain("[f](https://good.example/ok)", 80), "f (https://good.example/ok)");
     assert_eq!(
         plain("[https://bank.example](https://bad.example/login)", 80),
-        "https://bank.example (https://bad.example/login)"
+        "https://bank.example (https://bad.example/login) [⚠ it leads to bad.example]"
+    );
+    assert_eq!(
+        plain("[bank](https://xn--80ak6aa92e.example/)", 200),
+        "bank (https://xn--80ak6aa92e.example/) [⚠ the host xn--80ak6aa92e.example stands for аррӏе.example, which looks like apple.example]"
     );
     assert_eq!(plain("<https://good.example/>", 80), "https://good.example/");
     assert_eq!(plain("![a cat](https://x.example/c.png)", 80), "[image: a cat]");

@@ -37,14 +37,17 @@ pub struct Page {
     pub height: usize,
     /// Rows laid out, with the catalog's revision and the width they are for.
     pub laid: Option<(u64, u16, Vec<Line<'static>>)>,
-    /// Fingerprint of the changed definition that the rows show, if they show one.
-    pub changed: Option<String>,
+    /// Fingerprint of the changed definition that the rows show, if they show one, and how many rows
+    /// at the top tell what changed.
+    pub changed: Option<(String, usize)>,
+    /// Rows of these contents that have been on the screen, from the top.
+    pub seen: usize,
 }
 
 impl Page {
     /// The page about this, at its top.
     pub fn new(subject: Subject) -> Self {
-        Self { subject, scroll: 0, height: 1, laid: None, changed: None }
+        Self { subject, scroll: 0, height: 1, laid: None, changed: None, seen: 0 }
     }
 
     /// Rows of the page as laid out last.

@@ -24,11 +24,17 @@ pub(super) fn key(state: &mut UiState, keymap: &Keymap, press: Press) -> Vec<Int
     Vec::new()
 }
 
-/// Accepts the definition that the page shows, and no other that came since.
-fn accept(page: &Page) -> Vec<Intent> {
+/// Accepts the definition that the page shows, and no other that came since; goes on to what of the
+/// change has not been on the screen yet, if there is something.
+fn accept(page: &mut Page) -> Vec<Intent> {
     match (&page.subject, &page.changed) {
-        (Subject::Tool(tool), Some(pin)) => {
+        (Subject::Tool(tool), Some((pin, rows))) if page.seen >= *rows => {
             vec![Intent::Send(Op::AcceptPin { tool: tool.clone(), pin: pin.clone() })]
+        }
+        (Subject::Tool(_), Some(_)) => {
+            page.scroll = page.seen.saturating_sub(1);
+            page.go(0);
+            Vec::new()
         }
         _ => Vec::new(),
     }

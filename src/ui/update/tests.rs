@@ -127,6 +127,7 @@ fn approval(id: u64) -> Arc<Approval> {
         host: "sh.example:443".to_owned(),
         why: "mode ask".to_owned(),
         grounds: Grounds::default(),
+        carried: Vec::new(),
     })
 }
 

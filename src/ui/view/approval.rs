@@ -10,7 +10,7 @@ use ratatui::widgets::{BorderType, Clear, Paragraph, Widget};
 use serde_json::Value;
 
 use super::{Look, elicit, facts, framed, hints, strict, tool, wrapped};
-use crate::domain::{Approval, Catalog, Question, QuestionKind};
+use crate::domain::{Approval, Carried, Catalog, Question, QuestionKind};
 use crate::text;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
@@ -127,10 +127,25 @@ fn call(
     }
     let why = text::strict_line(&approval.why).into_string();
     rows.extend(facts("why", vec![Span::styled(why, theme.text)], (NAMES, columns), look));
-    for warning in gone(approval, catalog).into_iter().chain(suspicions(approval)) {
+    let doubts = suspicions(approval).into_iter().chain(imitations(approval, catalog));
+    for warning in gone(approval, catalog).into_iter().chain(doubts) {
         rows.extend(wrapped(&format!("⚠ {warning}"), columns, theme.danger));
     }
+    for carried in &approval.carried {
+        rows.extend(carries(carried, columns, look));
+    }
     rows.extend(arguments(approval, columns, look));
+    rows
+}
+
+/// Data of another server that would go to this one: where it comes from, and what it is.
+fn carries(carried: &Carried, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
+    let theme = look.theme;
+    let words = format!("⚠ {}:", text::strict_line(&carried.sentence()));
+    let mut rows = wrapped(&words, columns, theme.danger);
+    let piece = text::strict_line(&carried.piece);
+    let more = if carried.piece.chars().count() < carried.characters { "…" } else { "" };
+    rows.extend(wrapped(&format!("  “{piece}{more}”"), columns, theme.caution));
     rows
 }
 
@@ -143,11 +158,33 @@ fn arguments(approval: &Approval, columns: usize, look: Look<'_>) -> Vec<Line<'s
     strict::rows(&raw, columns, theme.text, theme)
 }
 
+/// Names that look like those of another server or tool.
+fn imitations(approval: &Approval, catalog: &Catalog) -> Vec<String> {
+    let (server, tool) = (&approval.call.tool.server, &approval.call.tool.tool);
+    let strict = text::strict_line;
+    let names = catalog.servers.iter().map(|server| server.name.as_str());
+    let mut found = Vec::new();
+    if let Some(other) = text::resembles(server.as_str(), names) {
+        found.push(format!("the server's name looks like that of {}, another one", strict(other)));
+    }
+    let hosts = || catalog.servers.iter().map(|server| server.host.as_str());
+    if let Some(other) = text::resembles(&approval.host, hosts()) {
+        found.push(format!("its host looks like {}, another one", strict(other)));
+    }
+    let tools = catalog.tools().filter(|other| other.id != approval.call.tool);
+    if let Some(other) = text::resembles(tool.as_str(), tools.map(|other| other.id.tool.as_str())) {
+        found.push(format!("the tool's name looks like that of {}, another one", strict(other)));
+    }
+    found
+}
+
 /// What cannot be seen or looks like something else, in the arguments or in the names.
 fn suspicions(approval: &Approval) -> Option<String> {
     let call = &approval.call;
     text::is_suspicious(call.tool.tool.as_str())
+        .or_else(|| text::is_suspicious(call.tool.server.as_str()))
         .or_else(|| text::is_suspicious(&approval.host))
+        .or_else(|| text::suspicious_host(&approval.host))
         .or_else(|| text::is_suspicious_value(&Value::Object((*call.arguments).clone())))
 }
 

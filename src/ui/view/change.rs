@@ -28,7 +28,9 @@ fn row(change: &Change, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
             let head = format!("~ {}:", text::strict_line(&change.subject));
             let mut rows = Filled { rows: Vec::new(), used: columns, columns };
             head.split(' ').for_each(|word| rows.push(word, theme.caution));
-            words.iter().for_each(|run| reworded(run, &mut rows, theme));
+            for run in words {
+                reworded(run, &mut rows, theme);
+            }
             rows.rows
         }
     }

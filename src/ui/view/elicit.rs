@@ -8,7 +8,7 @@ use ratatui::widgets::Paragraph;
 
 use super::fields::{self, Focus, Room};
 use super::{Look, facts, hints, strict, wrapped};
-use crate::domain::{Elicitation, ElicitationKind};
+use crate::domain::{Catalog, Elicitation, ElicitationKind};
 use crate::text;
 use crate::ui::flow::{self, Piece};
 use crate::ui::keymap::Action;
@@ -136,7 +136,7 @@ fn body(state: &UiState, asked: &Elicitation, room: Room, look: Look<'_>) -> Bod
     }
     match (&asked.kind, &state.decisions.mode) {
         (ElicitationKind::Url { url, host }, _) => {
-            rows.extend(page(asked, url, host, columns, look));
+            rows.extend(page(asked, (url, host), &state.catalog, columns, look));
             Body { needed: rows.len(), rows, focus: Focus::default() }
         }
         (ElicitationKind::Form { fault: None, .. }, Mode::Fill(form)) => {
@@ -191,8 +191,8 @@ fn secrets(form: &Form, asked: &Elicitation, columns: usize, look: Look<'_>) -> 
 /// The whole address of the page (I7); its host stands above everything.
 fn page(
     asked: &Elicitation,
-    url: &str,
-    host: &str,
+    (url, host): (&str, &str),
+    catalog: &Catalog,
     columns: usize,
     look: Look<'_>,
 ) -> Vec<Line<'static>> {
@@ -206,24 +206,29 @@ fn page(
         all.extend(row);
         rows.push(flow::row(all));
     }
-    for warning in doubts(asked, url, host) {
+    for warning in doubts(asked, url, host, catalog) {
         rows.extend(warn(&warning, columns, look));
     }
     rows
 }
 
 /// What should give pause before a page is opened.
-fn doubts(asked: &Elicitation, url: &str, host: &str) -> Vec<String> {
+fn doubts(asked: &Elicitation, url: &str, host: &str, catalog: &Catalog) -> Vec<String> {
     let mut doubts = Vec::new();
     if !is_page(url) {
         doubts.push("this is no address of a page: it is not opened".to_owned());
     }
     let parsed = url::Url::parse(url).ok();
-    if host.split('.').any(|label| label.starts_with("xn--")) {
-        doubts.push(
-            "the host has letters of other scripts, written as xn--…: it may imitate another one"
-                .to_owned(),
-        );
+    doubts.extend(text::suspicious_host(host));
+    let bare = |host: &'_ str| host.rsplit_once(':').map_or(host, |(bare, _)| bare).to_owned();
+    let known: Vec<String> = catalog.servers.iter().map(|server| bare(&server.host)).collect();
+    let known = || known.iter().map(String::as_str);
+    if let Some(other) = text::resembles(host, known()) {
+        doubts.push(format!("the host looks like {} and is another", text::strict_line(other)));
+    }
+    if let Some(other) = text::poses_as(host, known()) {
+        let other = text::strict_line(other);
+        doubts.push(format!("the host only begins like {other}: it is another"));
     }
     if parsed.as_ref().is_some_and(|parsed| parsed.scheme() == "http") {
         doubts.push("the page is not encrypted (http)".to_owned());

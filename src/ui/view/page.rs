@@ -6,7 +6,7 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
 use super::{Look, edge, framed, subject};
-use crate::domain::{PinState, Tool};
+use crate::domain::PinState;
 use crate::ui::keymap::Action;
 use crate::ui::layout;
 use crate::ui::state::UiState;
@@ -29,15 +29,22 @@ pub(super) fn draw(
         let rows = subject::rows(&page.subject, usize::from(columns), state, look);
         page.laid = Some((revision, columns, rows));
         page.changed = match &page.subject {
-            Subject::Tool(id) => state.catalog.tool(id).and_then(|tool| changed(tool)),
+            Subject::Tool(id) => state.catalog.tool(id).and_then(|tool| {
+                let rows = || subject::rows_of_change(tool, usize::from(columns), look);
+                (tool.pin_state == PinState::Changed).then(|| (tool.pin.clone(), rows()))
+            }),
             _ => None,
         };
+        page.seen = 0;
     }
     let height = u16::try_from(page.len()).unwrap_or(u16::MAX).saturating_add(2);
     let area = layout::middle(body, widest.width, height.max(6));
     let inner = layout::inside(area);
     page.height = usize::from(inner.height);
     page.go(0);
+    if page.scroll <= page.seen {
+        page.seen = page.seen.max(page.scroll + page.height);
+    }
     super::clear(frame, area);
     frame.render_widget(block(page, area, look), area);
     let shown = page.laid.iter().flat_map(|(_, _, rows)| rows.iter().skip(page.scroll));
@@ -47,10 +54,6 @@ pub(super) fn draw(
     frame.render_widget(Paragraph::new(lines), text);
 }
 
-fn changed(tool: &Tool) -> Option<String> {
-    (tool.pin_state == PinState::Changed).then(|| tool.pin.clone())
-}
-
 fn block(page: &Page, area: Rect, look: Look<'_>) -> ratatui::widgets::Block<'static> {
     let title = Line::styled(format!(" {} ", subject::title(&page.subject)), look.theme.title);
     let block = framed(title, look.theme.focus);
@@ -58,10 +61,10 @@ fn block(page: &Page, area: Rect, look: Look<'_>) -> ratatui::widgets::Block<'st
     let mut keys = vec![hint(Action::PageClose, "close")];
     match page.subject {
         Subject::Tool(_) => {
-            keys.push(hint(Action::CallTool, "call"));
             if page.changed.is_some() {
-                keys.push(hint(Action::AcceptPin, "accept the change"));
+                keys.push(hint(Action::AcceptPin, "accept"));
             }
+            keys.push(hint(Action::CallTool, "call"));
         }
         Subject::Server(_) => keys.push(hint(Action::Reconnect, "reconnect")),
         Subject::Help(_)

@@ -132,12 +132,11 @@ fn detailed(state: &UiState, look: Look<'_>, detail: Detail) -> Line<'static> {
         let word = if detail.words { "servers " } else { "" };
         parts.push(Span::styled(format!("{word}{ready}/{all}"), style));
         if detail.tools {
-            let words = match state.status.context.tool_search {
-                Some(search) => format!("{} of {} tools", search.handed, search.tools),
-                None => {
-                    let tools = state.catalog.tools().filter(|tool| !tool.disabled).count();
-                    format!("{tools} tools")
-                }
+            let words = if let Some(search) = state.status.context.tool_search {
+                format!("{} of {} tools", search.handed, search.tools)
+            } else {
+                let tools = state.catalog.tools().filter(|tool| !tool.disabled).count();
+                format!("{tools} tools")
             };
             parts.push(Span::styled(words, theme.muted));
         }

@@ -3,6 +3,8 @@
 mod context;
 mod details;
 
+pub(super) use details::rows_of_change;
+
 use ratatui::text::{Line, Span};
 
 use super::input::pad;

@@ -333,7 +333,7 @@ fn a_form_that_asks_for_a_password_is_warned_of() {
 #[test]
 fn doubtful_pages_are_warned_of() {
     for (url, host, word) in [
-        ("https://xn--pple-43d.com/", "xn--pple-43d.com", "imitate"),
+        ("https://xn--pple-43d.com/", "xn--pple-43d.com", "looks like apple.com"),
         ("http://forms.example/", "forms.example", "not encrypted"),
         ("https://forms.example@evil.example/", "evil.example", "before the @"),
         ("https://evil.example/", "evil.example", "not on the server's own host"),

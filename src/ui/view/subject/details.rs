@@ -113,6 +113,9 @@ pub(super) fn tool(
     let theme = look.theme;
     let definition = &known.definition;
     let mut sheet = Sheet { rows: Vec::new(), columns, look };
+    if known.pin_state == PinState::Changed {
+        changed(&mut sheet, known);
+    }
     sheet.fact("server", known.id.server.as_str());
     if let Some(server) = state.catalog.server(&known.id.server) {
         sheet.fact("host", &server.host);
@@ -126,9 +129,6 @@ pub(super) fn tool(
     let pin = known.pin.get(..16).unwrap_or(&known.pin);
     let pin = Span::styled(text::strict_line(pin).into_string(), theme.muted);
     sheet.spans("pin", vec![tool::pin(known.pin_state, theme), pin]);
-    if known.pin_state == PinState::Changed {
-        changed(&mut sheet, known);
-    }
     let mode = Span::styled(known.permission.word(), tool::mode_style(known.permission, theme));
     let off = known.disabled.then(|| Span::styled("switched off", theme.danger));
     sheet.spans("permission", std::iter::once(mode).chain(off).collect());
@@ -154,16 +154,23 @@ pub(super) fn tool(
 /// What changed since the definition that is remembered, and how to accept it.
 fn changed(sheet: &mut Sheet<'_>, known: &Tool) {
     let theme = sheet.look.theme;
-    if known.changes.is_empty() {
-        sheet.styled("", "only the fingerprint of what it was is remembered", theme.danger);
+    sheet.rows.push(Line::styled("Changed since it was remembered", theme.danger));
+    let none = known.changes.is_empty();
+    let rows = if none {
+        wrapped("only the fingerprint of what it was is remembered", sheet.columns, theme.caution)
     } else {
-        let columns = sheet.columns.saturating_sub(NAMES + 1).max(20);
-        for mut row in change::rows(&known.changes, columns, theme) {
-            row.spans.insert(0, Span::raw(" ".repeat(sheet.columns.saturating_sub(columns))));
-            sheet.rows.push(row);
-        }
-    }
+        change::rows(&known.changes, sheet.columns, theme)
+    };
+    sheet.rows.extend(rows);
     let key = sheet.look.keymap.hint(Action::AcceptPin);
-    let words = format!("{key} accepts this definition; it allows no call");
-    sheet.styled("", &words, theme.text);
+    let words = format!("{key} accepts this definition; it allows no call.");
+    sheet.rows.extend(wrapped(&words, sheet.columns, theme.text));
+    sheet.rows.push(Line::default());
+}
+
+/// Rows at the top of a changed tool's page that tell what changed.
+pub(in crate::ui::view) fn rows_of_change(known: &Tool, columns: usize, look: Look<'_>) -> usize {
+    let mut sheet = Sheet { rows: Vec::new(), columns, look };
+    changed(&mut sheet, known);
+    sheet.rows.len().saturating_sub(1)
 }

@@ -8,7 +8,7 @@ use mini_me_tui::domain::exchange::{Exchanges, Side};
 use mini_me_tui::domain::{Outcome, ServerState};
 use mini_me_tui::mcp::{ServerEventKind, ServerSpec};
 use mini_me_tui::runtime;
-use mini_me_tui::wire::{Guard, Limits, Recorder, Secrets, Tap};
+use mini_me_tui::wire::{Guard, Limits, Needles, Recorder, Tap};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
@@ -98,7 +98,7 @@ fn configured(script: &Value, url: &str, unit: Duration, recorder: &Arc<Recorder
         let token = value.expose_secret().split(' ').next_back().unwrap();
         token.to_owned().into()
     });
-    let secrets = Secrets::new(values, [&spec.url]);
+    let secrets = Needles::new(values, [&spec.url]);
     let guard = Guard::new(secrets).header("Authorization", "Bearer ", "TOKEN");
     spec.wire = Some(Tap::new(Arc::clone(recorder), Side::Server(spec.name.clone()), guard));
     spec.protocol = match script["era"].as_str() {

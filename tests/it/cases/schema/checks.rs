@@ -94,8 +94,8 @@ pub(super) fn member(
     }
 }
 
-fn every<T>(all: impl Iterator<Item = T>, check: impl FnMut(T) -> Checked) -> Checked {
-    all.map(check).collect()
+fn every<T>(mut all: impl Iterator<Item = T>, check: impl FnMut(T) -> Checked) -> Checked {
+    all.try_for_each(check)
 }
 
 fn agree(wanted: &Value, found: bool) -> Checked {
@@ -118,7 +118,7 @@ pub(super) fn nothing_is_lost(expected: &Map<String, Value>, offered: &Offered) 
 fn matches(text: &str, pattern: &Value) -> Checked {
     let schema = json!({"type": "object", "properties": {"it": {"pattern": pattern}}});
     let argument = json!({ "it": text }).as_object().unwrap().clone();
-    check::check(&schema, &argument).map_err(|_| format!("{text:?} does not fit {pattern}"))
+    check::check(&schema, &argument).map_err(|_told| format!("{text:?} does not fit {pattern}"))
 }
 
 fn model_name(one: &Value, offered: &Offered) -> Checked {

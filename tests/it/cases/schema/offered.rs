@@ -108,15 +108,11 @@ impl Offered {
 
     /// A call as the model makes it, read from the bytes of its answer.
     pub(super) fn called(&self, name: &str, arguments: &Value) -> RequestedCall {
-        let (mut decoder, bytes): (Decoder, String) = match self.config.provider {
-            ProviderKind::Anthropic => {
-                let decoder = anthropic::decoder(&self.config, self.renames.clone(), 1);
-                (decoder, messages(name, arguments))
-            }
-            _ => {
-                let decoder = openai::decoder(&self.config, self.renames.clone(), 1);
-                (decoder, chunks(name, arguments))
-            }
+        let renames = self.renames.clone();
+        let (mut decoder, bytes): (Decoder, String) = if is_anthropic(&self.config) {
+            (anthropic::decoder(&self.config, renames, 1), messages(name, arguments))
+        } else {
+            (openai::decoder(&self.config, renames, 1), chunks(name, arguments))
         };
         let mut events = Vec::new();
         decoder.push(bytes.as_bytes(), &mut events).unwrap();
@@ -150,6 +146,10 @@ fn config(target: Option<&str>) -> Result<ModelConfig, String> {
         temperature: None,
         headers: Vec::new(),
     })
+}
+
+fn is_anthropic(config: &ModelConfig) -> bool {
+    config.provider == ProviderKind::Anthropic
 }
 
 fn configured(name: &str, nth: usize) -> ServerConfig {
@@ -186,9 +186,10 @@ fn send(
         max_output_tokens: Some(100),
         temperature: None,
     };
-    let made = match config.provider {
-        ProviderKind::Anthropic => anthropic::request(&request, config, Omit::default()),
-        _ => openai::request(&request, config, Omit::default()),
+    let made = if is_anthropic(config) {
+        anthropic::request(&request, config, Omit::default())
+    } else {
+        openai::request(&request, config, Omit::default())
     };
     let sent = made.body["tools"].as_array().cloned().unwrap_or_default();
     let sent = sent.iter().map(|tool| {
