@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::domain::exchange::{ExchangeId, Exchanges};
 use crate::domain::model::{ModelInfo, OfferedModel};
 use crate::domain::{
     Answer, Approval, Call, CallId, CallState, Catalog, Changed, ContextParts, Elicitation,
@@ -111,6 +112,17 @@ pub enum Op {
     SwitchModel {
         /// Its name as the endpoint knows it.
         name: String,
+    },
+    /// Asks for [`Notice::Wire`] now and whenever exchanges come or change, until it is switched
+    /// off.
+    WatchWire {
+        /// On or off.
+        on: bool,
+    },
+    /// Writes exchanges to a file; answered by [`Notice::WireExported`].
+    ExportWire {
+        /// Which; `None` for all that are kept.
+        only: Option<Vec<ExchangeId>>,
     },
     /// Starts a new conversation; the old one stays on disk.
     NewSession,
@@ -268,6 +280,16 @@ pub enum Notice {
     ModelWaits {
         /// Its name.
         name: String,
+    },
+    /// The exchanges with servers and the model as they stand: see [`Op::WatchWire`].
+    Wire {
+        /// All that are kept.
+        exchanges: Arc<Exchanges>,
+    },
+    /// The answer to [`Op::ExportWire`].
+    WireExported {
+        /// How many exchanges are in which file, or why none is.
+        written: Result<(usize, std::path::PathBuf), String>,
     },
     /// What a server offers besides its tools has changed: what was found there by [`Op::Inquire`]
     /// may no longer hold.

@@ -55,6 +55,9 @@ pub struct Common {
     /// Colours
     #[arg(long, global = true, value_name = "NAME")]
     pub theme: Option<Theme>,
+    /// Write every exchange with servers and the model to this file at the end (HAR, no secrets)
+    #[arg(long, global = true, value_name = "FILE.har")]
+    pub wire: Option<PathBuf>,
     /// How much goes to the log file
     #[arg(long, global = true, value_name = "LEVEL")]
     pub log_level: Option<LogLevel>,

@@ -9,6 +9,7 @@ pub mod call;
 pub mod catalog;
 pub mod change;
 pub mod elicitation;
+pub mod exchange;
 pub mod inquiry;
 pub mod model;
 pub mod name;

@@ -58,6 +58,7 @@ use crate::domain::{
     InquiryFault, Outcome, Progress, ServerConnection, ServerName, ServerState, Stage,
     ToolDefinition, ToolName, TraceContext, Warning,
 };
+use crate::wire::Tap;
 
 /// Room for commands to one server: more calls than this at once wait in line.
 pub const COMMANDS: usize = 32;
@@ -83,6 +84,8 @@ pub struct ServerSpec {
     pub limits: Limits,
     /// The era it spoke when it was last reached (E5); `None` where it has to be probed.
     pub remembered: Option<Era>,
+    /// Where its exchanges are recorded; `None` for nowhere.
+    pub wire: Option<Tap>,
 }
 
 /// Time limits of one server.

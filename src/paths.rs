@@ -67,6 +67,11 @@ impl Paths {
         self.state.join("log")
     }
 
+    /// Archives of exchanges.
+    pub fn wire_dir(&self) -> PathBuf {
+        self.data.join("wire")
+    }
+
     /// The conversations.
     pub fn sessions_dir(&self) -> PathBuf {
         self.data.join("sessions")

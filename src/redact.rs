@@ -107,7 +107,7 @@ pub fn secrets<S: AsRef<str>>(text: &str, values: &[S]) -> String {
         .iter()
         .map(|value| value.as_ref().trim())
         .filter(|value| !value.is_empty())
-        .flat_map(spelled)
+        .flat_map(spellings)
         .collect();
     // The longest first: a secret may be the beginning of another one.
     spellings.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -134,7 +134,8 @@ fn member((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value)
 }
 
-fn spelled(value: &str) -> Vec<String> {
+/// A secret value as it is, and as JSON and URLs spell it.
+pub fn spellings(value: &str) -> Vec<String> {
     let escaped = Value::from(value).to_string();
     let escaped = escaped.trim_start_matches('"').trim_end_matches('"').to_owned();
     let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();

@@ -13,9 +13,11 @@ mod records;
 pub mod scrub;
 pub mod spec;
 pub mod tasks;
+mod wiretap;
 mod work;
 
 use std::sync::Arc;
+use std::time::{Instant, SystemTime};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -27,7 +29,9 @@ use crate::domain::{Answering, Catalog, ServerName, Warning};
 use crate::paths::Paths;
 use crate::permission::Rule;
 use crate::telemetry;
+use crate::wire::{Clock, Limits, Recorder};
 pub use past::Resume;
+pub use wiretap::write as write_archive;
 
 /// Everything the runtime starts from.
 #[derive(Debug, Clone)]
@@ -52,8 +56,15 @@ pub struct Setup {
     pub resume: Option<Resume>,
     /// Whether the conversation is written to a session file; a single call is none.
     pub conversation: bool,
+    /// Where all exchanges with servers and the model are recorded.
+    pub wire: Arc<Recorder>,
     /// What traces are asked for; `None` for none.
     pub telemetry: Option<telemetry::Settings>,
+}
+
+/// A recorder with the clock of this machine.
+pub fn recorder(limits: Limits) -> Arc<Recorder> {
+    Arc::new(Recorder::new(limits, Clock { now: Instant::now, wall: SystemTime::now }))
 }
 
 impl Setup {
@@ -74,6 +85,7 @@ impl Setup {
             only: None,
             resume: None,
             conversation: true,
+            wire: recorder(Limits::VIEW),
             telemetry: None,
         }
     }

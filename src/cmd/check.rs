@@ -11,6 +11,7 @@ use super::output::{self, Paint};
 use super::{Exit, Stop, json};
 use crate::cli::Common;
 use crate::domain::Interaction;
+use crate::mcp::ServerSpec;
 use crate::mcp::http::Http;
 use crate::pin::Pins;
 use crate::runtime::spec;
@@ -44,7 +45,11 @@ async fn check(launch: &mut Launch) -> Vec<Report> {
     let secrets = spec::secrets(&setup.config);
     let pins = remembered(setup.paths.as_ref());
     let mcp = &setup.config.mcp;
-    let specs = mcp.servers.iter().map(|server| (server, spec::of(server, mcp, ca.clone())));
+    let needles = spec::needles(&setup.config);
+    let specs = mcp.servers.iter().map(|server| {
+        let wire = Some(spec::tap(server, &setup.wire, &needles));
+        (server, ServerSpec { wire, ..spec::of(server, mcp, ca.clone()) })
+    });
     let specs: Vec<_> = specs.collect();
     for (_, spec) in &specs {
         // A client that cannot be made says so when the server's turn comes.

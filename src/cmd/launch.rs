@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 use url::Url;
@@ -16,8 +18,9 @@ use crate::demo::{self, Services};
 use crate::domain::{Interaction, Source, Warning};
 use crate::logging::{self, LogError, LogGuard};
 use crate::paths::Paths;
-use crate::runtime::{Setup, spec};
+use crate::runtime::{self, Setup, spec};
 use crate::telemetry;
+use crate::wire::{self, Limits, Recorder};
 
 /// Everything a face needs to start.
 #[derive(Debug)]
@@ -26,6 +29,9 @@ pub struct Launch {
     pub setup: Setup,
     /// Whether there was a config file with something in it.
     pub presence: config::Presence,
+    /// How this program was started, as shell words: what makes its servers known again.
+    pub program: String,
+    archive: Option<Archive>,
     log: Option<LogGuard>,
     #[cfg(feature = "demo")]
     services: Option<Services>,
@@ -62,10 +68,14 @@ impl Launch {
             Err(warning) => setup.warnings.push(*warning),
         }
         setup.config = config;
+        let archive =
+            common.wire.clone().map(|file| Archive::begin(file, &mut setup)).transpose()?;
         let log = start_log(common, &mut setup);
         Ok(Self {
             setup,
             presence,
+            program: program(common),
+            archive,
             log,
             #[cfg(feature = "demo")]
             services,
@@ -82,31 +92,63 @@ impl Launch {
         self
     }
 
-    /// Runs `face` beside the demo's services, if there are any, until the face ends.
-    pub async fn accompany<T>(services: Accompaniment, face: impl Future<Output = T>) -> T {
+    /// Runs `face` beside the demo's services, if there are any, until the face ends; then writes
+    /// the archive of the run, if one is wanted.
+    pub async fn accompany<T>(mut services: Accompaniment, face: impl Future<Output = T>) -> T {
+        let archive = services.archive.take();
         let cancel = CancellationToken::new();
         let _stop = cancel.clone().drop_guard();
         let serving = services.serve(cancel);
         tokio::pin!(face);
-        tokio::select! { biased;
+        let ended = tokio::select! { biased;
             ended = &mut face => ended,
             // The services ended first: what needed them says so by itself.
             () = serving => face.await,
+        };
+        if let Some(Err(stop)) = archive.map(|archive| archive.write()) {
+            output::complain(&stop.message);
         }
+        ended
     }
 
     /// Takes the services out, to be run beside a face.
     pub fn accompaniment(&mut self) -> Accompaniment {
         Accompaniment {
+            archive: self.archive.take(),
             #[cfg(feature = "demo")]
             services: self.services.take(),
         }
     }
 }
 
-/// The demo's services, or nothing.
+/// A file that the exchanges of a run are written to.
+#[derive(Debug)]
+struct Archive {
+    file: PathBuf,
+    recorder: Arc<Recorder>,
+}
+
+impl Archive {
+    /// The whole run is kept for it. A file that cannot be written is wrong usage, and is known at
+    /// once.
+    fn begin(file: PathBuf, setup: &mut Setup) -> Result<Self, Stop> {
+        setup.wire = runtime::recorder(Limits::RUN);
+        let archive = Self { file, recorder: Arc::clone(&setup.wire) };
+        archive.write().map_err(|stop| Stop::usage(stop.message))?;
+        Ok(archive)
+    }
+
+    /// Writes it, for this user alone.
+    fn write(&self) -> Result<(), Stop> {
+        let written = runtime::write_archive(&self.recorder, None, &self.file);
+        written.map(drop).map_err(|fault| Stop::new(Exit::Failed, format!("--wire: {fault}")))
+    }
+}
+
+/// What goes on beside a face: the demo's services, the archive of its exchanges; or nothing.
 #[derive(Debug)]
 pub struct Accompaniment {
+    archive: Option<Archive>,
     #[cfg(feature = "demo")]
     services: Option<Services>,
 }
@@ -187,6 +229,25 @@ fn start_log(common: &Common, setup: &mut Setup) -> Option<LogGuard> {
 /// A variable of the environment.
 pub fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name)
+}
+
+/// The program with the options that say which servers there are.
+fn program(common: &Common) -> String {
+    let mut words = vec!["mini-me-tui".to_owned()];
+    let mut option = |name: &str, value: Option<String>| {
+        if let Some(value) = value {
+            words.extend([name.to_owned(), wire::quote(&value)]);
+        }
+    };
+    option("--config", common.config.as_ref().map(|file| file.display().to_string()));
+    // Its query may hold a secret.
+    let url = common.url.as_ref().filter(|url| url.query().is_none() && url.password().is_none());
+    option("--url", url.map(Url::to_string));
+    option("--token-env", common.token_env.clone().filter(|_| url.is_some()));
+    if common.demo {
+        words.push("--demo".to_owned());
+    }
+    words.join(" ")
 }
 
 /// The demo replaces servers and model: nothing but the loopback interface is spoken to.

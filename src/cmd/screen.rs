@@ -127,6 +127,7 @@ fn options(launch: &Launch) -> UiOptions {
     options.keys.clone_from(&config.keys);
     options.file.clone_from(&config.file);
     options.model = config.model.as_ref().map(|model| model.name.clone()).unwrap_or_default();
+    options.program.clone_from(&launch.program);
     options.rules_file = launch.setup.paths.as_ref().map(crate::paths::Paths::rules_file);
     options
 }

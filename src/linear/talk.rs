@@ -221,6 +221,8 @@ impl Talk {
             Notice::Reasoning { .. }
             | Notice::Inquired { .. }
             | Notice::OffersChanged { .. }
+            | Notice::Wire { .. }
+            | Notice::WireExported { .. }
             | Notice::Sessions { .. }
             | Notice::ContextChanged { .. } => Step::default(),
         }

@@ -59,7 +59,6 @@ fn approval(id: u64) -> Approval {
         why: "ask: the server's own mode".to_owned(),
         grounds: crate::domain::Grounds::default(),
         carried: Vec::new(),
-        grounds: crate::domain::Grounds::default(),
     }
 }
 

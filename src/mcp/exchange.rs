@@ -24,6 +24,7 @@ use super::http::{Http, Response, Verb};
 use super::live::{Live, Push};
 use super::model::question::Asked;
 use super::{ServerEvent, ServerEventKind, ServerSpec, headers, model};
+use crate::domain::exchange::About;
 use crate::domain::{CallId, Era, ServerName, Stage, Warning};
 use crate::jsonrpc::{self, Id};
 
@@ -302,7 +303,9 @@ impl Peer {
         let mut withdrawal = Withdrawal::of(self, dialect, &ask);
         let begun = Instant::now();
         let verb = Verb::Post(body);
-        let sending = self.http.send(&verb, &headers);
+        let about =
+            About { method: ask.method.to_owned(), subject: ask.name.clone(), call: ask.call };
+        let sending = self.http.send_for(about, &verb, &headers);
         let sent = self.desk.patiently(ask.call, begun, ask.silence, sending).await;
         let Some(sent) = sent else { return Err(Fault::Silent(ask.silence)) };
         let response = withdrawal.unless_lost(sent)?;
@@ -329,7 +332,8 @@ impl Peer {
         let method = message.get("method").and_then(Value::as_str).unwrap_or_default();
         let headers = dialect.headers(method, None)?;
         let verb = Verb::Post(Bytes::from(message.to_string()));
-        let response = self.http.send(&verb, &headers).await?;
+        let about = About::method(if method.is_empty() { "answer" } else { method });
+        let response = self.http.send_for(about, &verb, &headers).await?;
         if response.is_success() {
             return Ok(());
         }
@@ -357,7 +361,8 @@ impl Peer {
         let mut params = Map::new();
         params.insert("notifications".to_owned(), json!(wanted));
         let (body, headers) = self.dress(dialect, &Ask::new(id, "subscriptions/listen", params))?;
-        self.http.send(&Verb::Post(body), &headers).await
+        let about = About::method("subscriptions/listen");
+        self.http.send_for(about, &Verb::Post(body), &headers).await
     }
 
     /// Ends the MCP session (G5). Whatever the server says to that is fine.

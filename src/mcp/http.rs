@@ -6,6 +6,7 @@
 mod failure;
 mod response;
 pub mod tls;
+mod traced;
 
 use std::sync::OnceLock;
 
@@ -20,8 +21,11 @@ use url::{Host, Url};
 use super::ServerSpec;
 use super::fault::Fault;
 use crate::domain::Stage;
+use crate::domain::exchange::About;
 use crate::net::{is_this_machine, loopback};
 use crate::redact;
+use crate::wire::Tap;
+use traced::Traced;
 
 pub(in crate::mcp) use response::excerpt;
 pub use response::{JSON_LIMIT, Response};
@@ -56,6 +60,7 @@ pub struct Http {
     headers: Vec<(String, secrecy::SecretString)>,
     ca_pem: Option<std::sync::Arc<[u8]>>,
     own: OnceLock<Result<Client, String>>,
+    wire: Option<Tap>,
 }
 
 impl Http {
@@ -66,6 +71,7 @@ impl Http {
             headers: spec.headers.clone(),
             ca_pem: spec.ca_pem.clone(),
             own: OnceLock::new(),
+            wire: spec.wire.clone(),
         }
     }
 
@@ -91,9 +97,19 @@ impl Http {
         secrets.fold(text.to_owned(), |text, secret| text.replace(&secret, "[hidden]"))
     }
 
-    /// Sends one request and returns when the response's head is there. Follows redirects that stay
-    /// on the origin (H14).
+    /// Sends one request that is for nothing in particular: see [`Self::send_for`].
     pub async fn send(&self, verb: &Verb, own: &HeaderMap) -> Result<Response, Fault> {
+        self.send_for(About::default(), verb, own).await
+    }
+
+    /// Sends one request and returns when the response's head is there. Follows redirects that stay
+    /// on the origin (H14). `about` says in the record what it is for.
+    pub async fn send_for(
+        &self,
+        about: About,
+        verb: &Verb,
+        own: &HeaderMap,
+    ) -> Result<Response, Fault> {
         let client = self.client()?;
         let headers = self.all_headers(verb, own)?;
         let mut url = self.url.clone();
@@ -108,13 +124,18 @@ impl Http {
                 Verb::Get => client.request(Method::GET, url.clone()),
                 Verb::Delete => client.request(Method::DELETE, url.clone()),
             };
-            let response = request
-                .headers(headers.clone())
-                .send()
-                .await
-                .map_err(|error| failure::of_sending(error, &url))?;
+            let traced = Traced::begin(self.wire.as_ref(), &about, verb, &url, &headers);
+            let response = match request.headers(headers.clone()).send().await {
+                Ok(response) => response,
+                Err(error) => {
+                    let fault = failure::of_sending(error, &url);
+                    traced.failed(&fault);
+                    return Err(fault);
+                }
+            };
+            let traced = traced.head(&response);
             if !response.status().is_redirection() {
-                return Ok(Response::new(response, redact::url(&url)));
+                return Ok(Response::new(response, redact::url(&url), traced));
             }
             url = target(&url, &response)?;
         }

@@ -134,6 +134,7 @@ mod tests {
             answering: crate::domain::Answering::Nobody,
             limits: Limits { discovery: second, silence: second, call: second },
             remembered: None,
+            wire: None,
         }
     }
 

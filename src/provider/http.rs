@@ -8,8 +8,9 @@ mod attempt;
 mod client;
 mod failure;
 mod probe;
+mod traced;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use secrecy::ExposeSecret;
@@ -23,6 +24,7 @@ use super::{
 };
 use crate::config::ModelConfig;
 use crate::domain::model::WindowOrigin;
+use crate::wire::Tap;
 
 use client::{add_headers, build, endpoint};
 use failure::{Failure, of_transport};
@@ -41,13 +43,27 @@ struct Shared {
     client: OnceCell<reqwest::Client>,
     /// What the endpoint was found not to take.
     omit: Mutex<Omit>,
+    /// Where exchanges are recorded.
+    wire: OnceLock<Tap>,
 }
 
 impl Provider {
     /// Makes no connection yet. `ca_pem` holds further certificate authorities.
     pub fn new(config: ModelConfig, ca_pem: Option<Arc<[u8]>>) -> Self {
-        let shared = Shared { ca_pem, client: OnceCell::new(), omit: Mutex::new(Omit::default()) };
+        let shared = Shared {
+            ca_pem,
+            client: OnceCell::new(),
+            omit: Mutex::new(Omit::default()),
+            wire: OnceLock::new(),
+        };
         Self { config: Arc::new(config), shared: Arc::new(shared) }
+    }
+
+    /// Records its exchanges from now on; the first tap stays.
+    #[must_use]
+    pub fn recorded(self, tap: Tap) -> Self {
+        self.shared.wire.get_or_init(|| tap);
+        self
     }
 
     /// What it was made with.
@@ -88,6 +104,7 @@ impl Provider {
             ca_pem: self.shared.ca_pem.clone(),
             client: self.shared.client.clone(),
             omit: Mutex::new(Omit::default()),
+            wire: self.shared.wire.clone(),
         };
         let config = ModelConfig {
             name: name.to_owned(),
@@ -145,7 +162,8 @@ impl Provider {
         let mut attempt = 1;
         loop {
             let omit = *self.omit();
-            let answered = attempt::run(client, &self.config, request, omit, events).await;
+            let tap = self.shared.wire.get();
+            let answered = attempt::run((client, tap), &self.config, request, omit, events).await;
             let Err(mut failure) = answered else { return Ok(()) };
             self.scrub(&mut failure.error);
             if let Some((without, told)) = failure.without(omit, request) {

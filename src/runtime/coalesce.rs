@@ -74,6 +74,7 @@ fn replaces(new: &Notice, old: &Notice) -> bool {
     match (new, old) {
         (Notice::ContextChanged { .. }, Notice::ContextChanged { .. })
         | (Notice::CatalogChanged { .. }, Notice::CatalogChanged { .. })
+        | (Notice::Wire { .. }, Notice::Wire { .. })
         | (Notice::Queued { .. }, Notice::Queued { .. })
         | (
             Notice::ModelChanged { switched: false, .. },

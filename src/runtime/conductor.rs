@@ -17,10 +17,12 @@ use super::hub::{Heard, Hub, Report};
 use super::past::{self, Resume, Wanted};
 use super::records::Records;
 use super::tasks::{Fault, Tasks};
+use super::wiretap::{self, Wiretap};
 use super::work::{self, Inside, ModelReport};
 use super::{Setup, beginning, spec};
 use crate::agent::{Agent, Effect, Event, Grants};
 use crate::bridge::{Notice, Op};
+use crate::domain::exchange::ExchangeId;
 use crate::domain::model::{ModelEvent, ModelRequest, ProviderError, ProviderErrorKind};
 use crate::domain::{
     Answer, Call, CallId, Catalog, ElicitationId, ElicitationReply, Inquiry, InquiryId,
@@ -72,6 +74,7 @@ pub(super) struct Conductor {
     spans: Spans,
     /// Open questions of servers.
     asked_by: HashMap<ElicitationId, ServerName>,
+    wire: Wiretap,
     ending: bool,
 }
 
@@ -104,7 +107,11 @@ pub(super) fn start(
     let agent = beginning::agent(&setup, &rules);
     let spans = spans(setup.telemetry.as_ref(), &tasks, &mut warnings);
     let hub = Hub::new(&setup, warnings, ca.as_ref(), &secrets, server_events, tasks.clone());
-    let provider = setup.config.model.clone().map(|model| Provider::new(model, ca));
+    let provider = setup.config.model.clone().map(|model| {
+        let tap = wiretap::of_model(&model, &setup.wire, spec::needles(&setup.config));
+        Provider::new(model, ca).recorded(tap)
+    });
+    let wire = Wiretap::new(Arc::clone(&setup.wire));
     let configured = setup.config.model.as_ref().is_none_or(|model| model.context_window.is_some());
     let held = if configured { Held::settled() } else { Held::default() };
     let records = Records::new(&setup, &tasks, inside.clone(), secrets.clone());
@@ -129,6 +136,7 @@ pub(super) fn start(
         completing: CancellationToken::new(),
         spans,
         asked_by: HashMap::new(),
+        wire,
         ending: false,
     };
     let catalog = conductor.begin(setup.resume);
@@ -193,6 +201,9 @@ impl Conductor {
                 Some(fault) = ears.faults.recv() => self.task_failed(&fault),
                 Some(event) = ears.servers.recv() => self.heard_server(event),
                 () = sleep_until(due), if due.is_some() => self.show_catalog(),
+                () = self.wire.turned(), if self.wire.watching() => {
+                    self.outbox.push(self.wire.notice());
+                }
                 Some(report) = ears.model.recv(), if self.outbox.has_room() => {
                     self.heard_model(report);
                 }
@@ -273,8 +284,20 @@ impl Conductor {
                     self.look(Wanted::Fork { id, before });
                 }
             }
+            Op::WatchWire { on } => {
+                if self.wire.watch(on) {
+                    self.outbox.push(self.wire.notice());
+                }
+            }
+            Op::ExportWire { only } => self.export(only),
             Op::Quit => {}
         }
+    }
+
+    fn export(&self, only: Option<Vec<ExchangeId>>) {
+        let file = self.paths.as_ref().map(Paths::wire_dir);
+        let writing = self.wire.export(only, file, self.inside.clone());
+        self.tasks.spawn("writing an archive", writing);
     }
 
     /// The first message waits until the model's window is known.
@@ -328,6 +351,7 @@ impl Conductor {
                 self.outbox.push(Notice::Inquired { inquiry, answer: Arc::new(answer) });
             }
             Inside::Warned(warning) => self.warn(warning),
+            Inside::Exported(written) => self.outbox.push(Notice::WireExported { written }),
             Inside::Sessions(found) => {
                 self.outbox.push(Notice::Sessions { found: Arc::new(found) });
             }

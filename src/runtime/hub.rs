@@ -78,11 +78,15 @@ impl Hub {
         tasks: Tasks,
     ) -> Self {
         let mcp = &setup.config.mcp;
+        let needles = spec::needles(&setup.config);
         let configured = mcp.servers.iter().map(|server| {
             let named = |only: &Vec<ServerName>| only.contains(&server.name);
             let left_out = !setup.only.as_ref().is_none_or(named);
-            let spec =
-                ServerSpec { answering: setup.answering, ..spec::of(server, mcp, ca.cloned()) };
+            let spec = ServerSpec {
+                answering: setup.answering,
+                wire: Some(spec::tap(server, &setup.wire, &needles)),
+                ..spec::of(server, mcp, ca.cloned())
+            };
             let why_off = match &server.disabled {
                 Some(reason) => Some(reason.clone()),
                 None => left_out.then(|| "not needed for this command".to_owned()),

@@ -6,9 +6,11 @@ use secrecy::{ExposeSecret, SecretString};
 use url::Url;
 
 use crate::config::{Auth, Config, McpConfig, ServerConfig};
+use crate::domain::exchange::Side;
 use crate::domain::{Answering, Source, Warning};
 use crate::mcp::{Limits, ServerSpec};
 use crate::redact::{self, Secrets};
+use crate::wire::{Guard, Needles, Recorder, Tap};
 
 /// Variables that may hold the password of a proxy.
 const PROXIES: [&str; 6] =
@@ -36,7 +38,31 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
             call: mcp.max_call_time,
         },
         remembered: None,
+        wire: None,
     }
+}
+
+/// What no record of exchanges may hold: the secrets of the config, and every value in the queries
+/// of its URLs.
+pub fn needles(config: &Config) -> Needles {
+    let model = config.model.iter().map(|model| &model.base_url);
+    let urls = config.mcp.servers.iter().map(|server| &server.url).chain(model);
+    Needles::new(config.named_secrets().into_iter().map(|(_, value)| value), urls)
+}
+
+/// What records the exchanges with this server: without its credentials, and without any secret
+/// that somebody repeats.
+pub fn tap(server: &ServerConfig, recorder: &Arc<Recorder>, needles: &Needles) -> Tap {
+    let mut guard = Guard::new(needles.clone());
+    for (header, variable, _) in &server.headers_env {
+        guard = guard.header(header, "", variable);
+    }
+    guard = match &server.auth {
+        Some(Auth::Bearer { token_env, .. }) => guard.header("Authorization", "Bearer ", token_env),
+        Some(Auth::ApiKey { header, key_env, .. }) => guard.header(header, "", key_env),
+        None => guard,
+    };
+    Tap::new(Arc::clone(recorder), Side::Server(server.name.clone()), guard)
 }
 
 fn credential(auth: &Auth) -> (String, SecretString) {

@@ -52,6 +52,8 @@ pub(super) enum Inside {
     },
     /// Something could not be written.
     Warned(Warning),
+    /// An archive of exchanges was written, or why not.
+    Exported(Result<(usize, std::path::PathBuf), String>),
     /// The sessions on disk.
     Sessions(Result<Vec<SessionSummary>, String>),
     /// A session was opened to go on with.

@@ -131,6 +131,8 @@ impl Conversation {
             | Notice::ModelsListed { .. }
             | Notice::ModelChanged { switched: false, .. }
             | Notice::ModelWaits { .. }
+            | Notice::Wire { .. }
+            | Notice::WireExported { .. }
             | Notice::OffersChanged { .. }
             | Notice::Resumed { .. }
             | Notice::Sessions { .. }
@@ -250,6 +252,12 @@ impl Conversation {
             None => self.items.iter().rev().find(|item| matches!(item.body, Body::Answer(_)))?,
         };
         Some(copyable(item.source()))
+    }
+
+    /// The call whose card is selected, or else the latest one.
+    pub fn call(&self) -> Option<CallId> {
+        let chosen = self.calls.iter().find(|(_, at)| Some(**at) == self.selected);
+        chosen.or_else(|| self.calls.iter().max_by_key(|(_, at)| **at)).map(|(call, _)| *call)
     }
 
     /// The whole conversation as plain text.

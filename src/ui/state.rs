@@ -8,6 +8,7 @@ pub mod page;
 pub mod palette;
 pub mod panel;
 pub mod status;
+pub mod wire;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -29,6 +30,7 @@ use page::Page;
 use palette::Palette;
 use panel::Panel;
 use status::Status;
+use wire::WireView;
 
 /// How long the question whether to quit stands.
 pub const QUIT_WINDOW: Duration = Duration::from_secs(2);
@@ -62,6 +64,8 @@ pub struct UiOptions {
     pub model: String,
     /// Where rules are written when the user answers *always*.
     pub rules_file: Option<PathBuf>,
+    /// How this program was started, as shell words: what a copied command begins with.
+    pub program: String,
 }
 
 impl Default for UiOptions {
@@ -83,6 +87,7 @@ impl UiOptions {
             file: None,
             model: String::new(),
             rules_file: None,
+            program: "mini-me-tui".to_owned(),
         }
     }
 }
@@ -108,6 +113,8 @@ pub enum Overlay {
     Models(Models),
     /// The arguments of a tool that the user calls.
     CallTool(page::CallForm),
+    /// The exchanges with servers and the model.
+    Wire(Box<WireView>),
     /// A list to choose from: sessions, messages.
     Pick(Picker),
 }
@@ -164,6 +171,8 @@ pub struct UiState {
     pub running: HashMap<CallId, ToolId>,
     /// Where the transcript of this conversation is.
     pub transcript: Option<PathBuf>,
+    /// Whether the runtime was asked to tell of exchanges.
+    pub wire_watched: bool,
     /// Where things were drawn last.
     pub drawn: Drawn,
     /// What the user's own editor was given; where what comes back belongs.
@@ -204,6 +213,7 @@ impl UiState {
             calls: HashMap::new(),
             running: HashMap::new(),
             transcript: None,
+            wire_watched: false,
             drawn: Drawn::default(),
             lent: Lent::default(),
         }

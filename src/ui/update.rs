@@ -18,6 +18,7 @@ mod palette;
 mod panel;
 mod queue;
 mod sessions;
+mod wire;
 
 use std::time::Instant;
 
@@ -45,6 +46,12 @@ struct Press {
 
 /// Takes in one message and says what is to be done.
 pub fn update(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
+    let mut intents = take(state, keymap, msg);
+    intents.extend(wire::watch(state));
+    intents
+}
+
+fn take(state: &mut UiState, keymap: &Keymap, msg: Msg) -> Vec<Intent> {
     match msg {
         Msg::Input { event, at } => event_in(state, keymap, event, at),
         Msg::Hurried { at } => {
@@ -136,6 +143,7 @@ fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
         Some(Overlay::Palette(_)) => return palette::key(state, keymap, press),
         Some(Overlay::Models(_)) => return models::key(state, keymap, press),
         Some(Overlay::CallTool(_)) => return form::key(state, keymap, press),
+        Some(Overlay::Wire(_)) => return wire::key(state, keymap, press),
         Some(Overlay::Pick(_)) => return sessions::key(state, keymap, press),
         None => {}
     }
@@ -200,6 +208,9 @@ fn paste(state: &mut UiState, raw: &str, at: Instant) -> Vec<Intent> {
     }
     if let Some(Overlay::Models(models)) = &mut state.overlay {
         models.typed(|filter| filter.push_str(crate::text::line(raw).as_str()));
+    } else if let Some(Overlay::Wire(view)) = &mut state.overlay {
+        view.filter.push_str(crate::text::line(raw).as_str());
+        view.refresh();
         state.input.pasted(at);
         return Vec::new();
     }

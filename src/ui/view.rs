@@ -15,6 +15,7 @@ mod status;
 mod strict;
 mod subject;
 mod tool;
+mod wire;
 
 use std::time::Instant;
 
@@ -96,6 +97,7 @@ fn overlay(frame: &mut Frame<'_>, screen: Rect, state: &mut UiState, look: Look<
         Some(Overlay::Palette(palette)) => palette::draw(frame, screen, palette, look),
         Some(Overlay::Models(models)) => models::draw(frame, screen, models, look),
         Some(Overlay::CallTool(form)) => form::draw(frame, screen, form, state, look),
+        Some(Overlay::Wire(view)) => wire::draw(frame, screen, view, look),
         Some(Overlay::Pick(picker)) => pick::draw(frame, screen, picker, look),
         None => {}
     }

@@ -117,6 +117,7 @@ impl Ours {
             ca_pem: None,
             answering: Answering::Everything,
             remembered: None,
+            wire: None,
             limits: Limits {
                 discovery: Duration::from_secs(10),
                 silence: Duration::from_secs(10),

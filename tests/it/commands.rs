@@ -344,6 +344,43 @@ fn unreadable_config_is_exit_code_2_with_its_line() {
 }
 
 #[test]
+fn exchanges_of_a_run_are_written_to_an_archive() {
+    let home = Home::new();
+    let file = home.path().join("run.har");
+    let wire = file.to_str().unwrap();
+    let words = ["--demo", "call", "tracker/get_task", "task=#42", "--wire", wire];
+    home.run(&words).ends(0);
+    let read = || -> Value { serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap() };
+    let har = read();
+    let entries = har["log"]["entries"].as_array().unwrap();
+    let call = entries.iter().find(|entry| entry["_rpcMethod"] == "tools/call").unwrap();
+    assert_eq!((&call["_server"], &call["_subject"]), (&"tracker".into(), &"get_task".into()));
+    assert_eq!(call["response"]["status"], 200);
+    assert!(call["request"]["postData"]["text"].as_str().unwrap().contains("#42"));
+    let headers = call["request"]["headers"].to_string();
+    assert!(headers.contains("Bearer $MINI_ME_DEMO_KEY"), "{headers}");
+    for (words, method) in [(["check"].as_slice(), "tools/list"), (&["exec", "hello"], "")] {
+        home.run(&[words, &["--demo", "--wire", wire]].concat()).ends(0);
+        let har = read();
+        let mut entries = har["log"]["entries"].as_array().unwrap().iter();
+        let found = entries.any(|entry| match method {
+            "" => entry.get("_model").is_some(),
+            method => entry["_rpcMethod"] == method,
+        });
+        assert!(found, "{words:?}: {har}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_archive_that_cannot_be_written_is_said_before_anything_is_done() {
+    let home = Home::new();
+    let ran = home.run(&["--demo", "tools", "--wire", "/dev/null/run.har"]);
+    ran.ends(2);
+    assert!(ran.err.contains("--wire") && ran.out.is_empty(), "{}", ran.err);
+}
+
+#[test]
 fn wrong_usage_is_exit_code_2() {
     let home = Home::new();
     home.run(&["tools", "--nope"]).ends(2);

@@ -45,3 +45,4 @@ mod tasks;
 mod telemetry;
 mod turn;
 mod type_ahead;
+mod wire;

@@ -65,6 +65,22 @@ fn a_small_terminal_is_told_so_and_growing_it_draws_again() {
 }
 
 #[test]
+fn the_wire_view_opens_by_its_key_shows_an_exchange_and_goes_away() {
+    let tty = demo();
+    tty.until_text("● tracker");
+    tty.types("\u{1b}[17~");
+    tty.until_text("tools/list");
+    tty.types("discover\r");
+    tty.until_text("Bearer $MINI_ME_DEMO_KEY");
+    // Escape alone is told from a sequence by what follows.
+    for gone in ["Bearer $MINI_ME_DEMO_KEY", "› discover", "TIME UTC"] {
+        tty.types("\u{1b}");
+        tty.until("one step back", |screen| !screen.contents().contains(gone));
+    }
+    tty.until_text("Ask something");
+}
+
+#[test]
 fn pasted_lines_are_one_draft_and_press_nothing() {
     let tty = demo();
     tty.types("\u{1b}[200~first\r\n\r\nthird\r\n\u{1b}[201~");

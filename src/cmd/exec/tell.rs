@@ -164,6 +164,8 @@ impl Teller {
             | Notice::ElicitationClosed { .. }
             | Notice::CatalogChanged { .. }
             | Notice::Inquired { .. }
+            | Notice::Wire { .. }
+            | Notice::WireExported { .. }
             | Notice::OffersChanged { .. }
             | Notice::ContextChanged { .. }
             | Notice::ModelsListed { .. }

@@ -21,6 +21,7 @@ fn desk() -> Desk {
         answering: Answering::Everything,
         limits: Limits { discovery: second, silence: second, call: second },
         remembered: None,
+        wire: None,
     })
 }
 

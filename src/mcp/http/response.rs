@@ -10,6 +10,7 @@ use tokio::time::timeout;
 use super::super::fault::Fault;
 use super::super::retry;
 use super::failure::last_cause;
+use super::traced::Traced;
 
 /// Largest JSON body, in bytes.
 pub const JSON_LIMIT: usize = 32 * 1024 * 1024;
@@ -26,11 +27,12 @@ const EXCERPT_SHOWN: usize = 120;
 pub struct Response {
     inner: reqwest::Response,
     place: String,
+    traced: Traced,
 }
 
 impl Response {
-    pub(super) fn new(inner: reqwest::Response, place: String) -> Self {
-        Self { inner, place }
+    pub(super) fn new(inner: reqwest::Response, place: String, traced: Traced) -> Self {
+        Self { inner, place, traced }
     }
 
     /// The HTTP status.
@@ -88,13 +90,15 @@ impl Response {
 
     /// The next piece of the body; `None` at its end.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Fault> {
-        self.inner.chunk().await.map_err(|error| Fault::Lost {
+        let chunk = self.inner.chunk().await.map_err(|error| Fault::Lost {
             reason: format!(
                 "The connection to {} was lost in the middle of the answer: {}.",
                 self.place,
                 last_cause(&error.without_url())
             ),
-        })
+        });
+        self.traced.chunk(&chunk);
+        chunk
     }
 
     /// Reads what is left of a body that has served its purpose, if it is little and comes soon:
@@ -102,7 +106,7 @@ impl Response {
     pub async fn read_off(mut self: Box<Self>) {
         let reading = async {
             let mut left = READ_OFF_MOST;
-            while let Ok(Some(chunk)) = self.inner.chunk().await {
+            while let Ok(Some(chunk)) = self.chunk().await {
                 left = left.saturating_sub(chunk.len());
                 if left == 0 {
                     break;
@@ -125,7 +129,7 @@ impl Response {
         let seen = self.seen();
         let mut body = Vec::new();
         while body.len() < EXCERPT_READ {
-            let Ok(Some(chunk)) = self.inner.chunk().await else { break };
+            let Ok(Some(chunk)) = self.chunk().await else { break };
             body.extend_from_slice(&chunk);
         }
         body.truncate(EXCERPT_READ);

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 use tokio::time::timeout;
 use url::Url;
 
+use super::traced::Traced;
 use super::{Failure, add_headers, endpoint, of_transport, send};
 use crate::config::ModelConfig;
 use crate::config::model::ProviderKind;
@@ -18,6 +19,7 @@ use crate::provider::{
     Finish, ModelEvent, ModelRequest, ProviderError, ProviderErrorKind as Kind, anthropic, openai,
 };
 use crate::redact;
+use crate::wire::Tap;
 
 /// Silence before the first token: a local model may read a long prompt for minutes.
 const FIRST_SILENCE: Duration = Duration::from_secs(300);
@@ -33,16 +35,17 @@ const ERROR_BODY: usize = 64 * 1024;
 /// Sends one request and passes on the events of its answer. A failure after the first token is
 /// never worth repeating.
 pub(super) async fn run(
-    client: &reqwest::Client,
+    (client, tap): (&reqwest::Client, Option<&Tap>),
     config: &ModelConfig,
     request: &ModelRequest,
     omit: Omit,
     events: &mpsc::Sender<ModelEvent>,
 ) -> Result<(), Failure> {
     let exchange = Exchange::new(config, request, omit);
-    let response = exchange.post(client).await?;
-    let response = exchange.accepted(response).await?;
-    exchange.answer(response, events).await
+    let mut traced = Traced::default();
+    let response = exchange.post(client, tap, &mut traced).await?;
+    let response = exchange.accepted(response, &mut traced).await?;
+    exchange.answer(response, events, traced).await
 }
 
 struct Exchange<'a> {
@@ -78,7 +81,12 @@ impl<'a> Exchange<'a> {
         }
     }
 
-    async fn post(&self, client: &reqwest::Client) -> Result<Response, Failure> {
+    async fn post(
+        &self,
+        client: &reqwest::Client,
+        tap: Option<&Tap>,
+        traced: &mut Traced,
+    ) -> Result<Response, Failure> {
         if tracing::enabled!(tracing::Level::TRACE) {
             let body = redact::body(self.sent.body.to_string().as_bytes());
             tracing::trace!(place = self.endpoint.url, body, "request");
@@ -88,15 +96,18 @@ impl<'a> Exchange<'a> {
             .header(ACCEPT, "text/event-stream, application/json")
             .json(&self.sent.body);
         let request = add_headers(request, self.config)?;
-        match timeout(FIRST_SILENCE, request.send()).await {
-            Ok(Ok(response)) => Ok(response),
-            Ok(Err(fault)) => Err(of_transport(fault, &self.endpoint, &self.url).await),
-            Err(_) => Err(Failure::last(self.silent(Kind::Unreachable, FIRST_SILENCE))),
-        }
+        let sending = traced.send(client, tap, request);
+        let failure = match timeout(FIRST_SILENCE, sending).await {
+            Ok(Ok(response)) => return Ok(response),
+            Ok(Err(fault)) => of_transport(fault, &self.endpoint, &self.url).await,
+            Err(_) => Failure::last(self.silent(Kind::Unreachable, FIRST_SILENCE)),
+        };
+        traced.failed(&failure.error.message);
+        Err(failure)
     }
 
     /// The response if it is a success that can be an answer.
-    async fn accepted(&self, response: Response) -> Result<Response, Failure> {
+    async fn accepted(&self, response: Response, traced: &mut Traced) -> Result<Response, Failure> {
         let status = response.status();
         let headers = response.headers();
         let header = |name| headers.get(name).and_then(|value| value.to_str().ok());
@@ -104,6 +115,8 @@ impl<'a> Exchange<'a> {
             let retry_after =
                 header(RETRY_AFTER).and_then(|value| fault::retry_after(value, SystemTime::now()));
             let body = beginning(response).await;
+            traced.piece(body.as_bytes());
+            traced.complete();
             let refusal = Refusal {
                 status: status.as_u16(),
                 body: &body,
@@ -126,9 +139,10 @@ impl<'a> Exchange<'a> {
         &self,
         mut response: Response,
         events: &mpsc::Sender<ModelEvent>,
+        mut traced: Traced,
     ) -> Result<(), Failure> {
         let mut decoder = self.decoder();
-        let read = self.read(&mut response, &mut decoder, events).await;
+        let read = self.read((&mut response, &mut traced), &mut decoder, events).await;
         let begun = decoder.progress() != Progress::Waiting;
         let ended = match read {
             Ok(()) => self.end(decoder, begun, events).await,
@@ -140,7 +154,7 @@ impl<'a> Exchange<'a> {
     /// Reads until the answer is complete or the connection ends in order.
     async fn read(
         &self,
-        response: &mut Response,
+        (response, traced): (&mut Response, &mut Traced),
         decoder: &mut Decoder,
         events: &mpsc::Sender<ModelEvent>,
     ) -> Result<(), Failure> {
@@ -153,11 +167,21 @@ impl<'a> Exchange<'a> {
                 Progress::Done => DRAIN,
             };
             let bytes = match timeout(patience, response.chunk()).await {
-                Ok(Ok(Some(bytes))) => bytes,
-                Ok(Ok(None)) => return Ok(()),
+                Ok(Ok(Some(bytes))) => {
+                    traced.piece(&bytes);
+                    bytes
+                }
+                Ok(Ok(None)) => {
+                    traced.complete();
+                    return Ok(());
+                }
                 // The reason of the end is known: the answer is complete.
                 _ if matches!(progress, Progress::Closing | Progress::Done) => return Ok(()),
-                Ok(Err(fault)) => return Err(self.cut(&fault).into()),
+                Ok(Err(fault)) => {
+                    let cut = self.cut(&fault);
+                    traced.failed(&cut.message);
+                    return Err(cut.into());
+                }
                 Err(_) => return Err(Failure::last(self.silent(Kind::Broken, patience))),
             };
             if progress == Progress::Done {

@@ -19,11 +19,13 @@ pub enum Place {
     Page,
     /// The command palette.
     List,
+    /// The wire view.
+    Wire,
 }
 
 impl Place {
     /// All places, in the order of the help.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Global,
         Self::Input,
         Self::Dialog,
@@ -32,6 +34,7 @@ impl Place {
         Self::Panel,
         Self::Page,
         Self::List,
+        Self::Wire,
     ];
 
     /// The heading in the help.
@@ -45,6 +48,7 @@ impl Place {
             Self::Form => "Forms and questions of servers",
             Self::Page => "Pages",
             Self::List => "Palette",
+            Self::Wire => "Wire view",
         }
     }
 }
@@ -103,6 +107,8 @@ actions! {
         Open "open" ["ctrl-o"] "open or close the selected card"
         Fork "fork" ["alt-r"] "go on in a copy, from an earlier message"
         Copy "copy" ["ctrl-y"] "copy the selected item, or the last answer"
+        Wire "wire" ["f6"] "every exchange with servers and the model"
+        Exchange "exchange" ["f7", "alt-x"] "the exchange of the selected call"
         Redraw "redraw" ["ctrl-l"] "draw everything anew"
         Suspend "suspend" ["ctrl-z"] "back to the shell; `fg` returns"
     }
@@ -189,6 +195,24 @@ actions! {
         ListDown "listDown" ["down"] "one down"
         ListRun "listRun" ["enter"] "do it"
     }
+    Wire {
+        WireOpen "wireOpen" ["enter"] "request and response in full"
+        WireBack "wireBack" ["esc"] "out of the exchange, of the filter, of the view"
+        WireUp "wireUp" ["up"] "one row up"
+        WireDown "wireDown" ["down"] "one row down"
+        WirePageUp "wirePageUp" ["pgup"] "a page up"
+        WirePageDown "wirePageDown" ["pgdn"] "a page down"
+        WireTop "wireTop" ["home"] "first row"
+        WireBottom "wireBottom" ["end"] "last row, and follow from there"
+        WirePrevious "wirePrevious" ["left"] "the exchange before"
+        WireNext "wireNext" ["right"] "the exchange after"
+        WirePart "wirePart" ["tab"] "next part: request, response, each event"
+        WirePartBack "wirePartBack" ["shift-tab"] "part before"
+        WireCurl "wireCurl" ["ctrl-y"] "copy as a curl command, secrets by their variables"
+        WireCall "wireCall" ["ctrl-t"] "copy a tool call as a command of this program"
+        WireBody "wireBody" ["ctrl-r"] "copy the body of the response"
+        WireExport "wireExport" ["ctrl-e"] "write what is listed to a file (HAR)"
+    }
 }
 
 impl Action {
@@ -218,6 +242,8 @@ impl Action {
                 | Self::Open
                 | Self::Fork
                 | Self::Copy
+                | Self::Wire
+                | Self::Exchange
                 | Self::Redraw
                 | Self::Suspend
                 | Self::HistorySearch

@@ -46,6 +46,7 @@ enum What {
     Mouse,
     Copy,
     Model,
+    Wire,
     Quit,
 }
 
@@ -78,6 +79,7 @@ pub const COMMANDS: &[Command] = &[
     command!("mouse", [], "on or off", Mouse, "capture the mouse, or leave it to the terminal"),
     command!("copy", [], "", Copy, "copy the selected item, or the last answer"),
     command!("model", ["models"], "[name]", Model, "choose the model that answers"),
+    command!("wire", [], "", Wire, "every exchange with servers and the model"),
     command!("quit", ["exit", "q"], "", Quit, "leave"),
     command!("queue", [], "[edit 1, drop 1, clear]", Queue, "messages that wait to be sent"),
 ];
@@ -155,6 +157,7 @@ pub(super) fn carry_out(
         What::Copy => return Ok(global::copy(state, now)),
         What::Model if argument.is_empty() => return Ok(models::open(state)),
         What::Model => return Ok(models::switch(argument)),
+        What::Wire => super::wire::open(state, None),
         What::Quit => return Ok(vec![Intent::Exit]),
     }
     Ok(Vec::new())

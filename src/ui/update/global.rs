@@ -120,6 +120,8 @@ pub(super) fn act(
             });
         }
         Action::Copy => return copy(state, now),
+        Action::Wire => super::wire::open(state, None),
+        Action::Exchange => super::wire::open_call(state, now),
         Action::Redraw => return vec![Intent::Redraw],
         Action::Suspend => return vec![Intent::Suspend],
         Action::ExternalEditor => {

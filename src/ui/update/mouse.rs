@@ -28,6 +28,7 @@ fn scroll(state: &mut UiState, at: Position, rows: i32) {
         Some(Overlay::Page(page)) => return page.go(by),
         Some(Overlay::Palette(palette)) => return palette.go(by.signum()),
         Some(Overlay::Models(models)) => return models.go(by.signum()),
+        Some(Overlay::Wire(view)) => return view.go(by),
         Some(Overlay::Pick(picker)) => return picker.go(by.signum()),
         Some(Overlay::CallTool(form)) => {
             if let Body::Fields(fields) = &mut form.body {
@@ -50,6 +51,9 @@ fn scroll(state: &mut UiState, at: Position, rows: i32) {
 }
 
 fn click(state: &mut UiState, at: Position) {
+    if let Some(Overlay::Wire(view)) = &mut state.overlay {
+        return view.click(at);
+    }
     if state.overlay.is_some() {
         return;
     }

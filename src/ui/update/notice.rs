@@ -96,6 +96,8 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
             let name = text::strict_line(&name);
             state.say(format!("{name} answers from the next message on"), at);
         }
+        Notice::Wire { exchanges } => super::wire::arrived(state, exchanges, at),
+        Notice::WireExported { written } => super::wire::exported(state, written, at),
         Notice::Resumed { history, remarks, draft } => {
             sessions::resumed(state, &history, &remarks, draft, at);
         }

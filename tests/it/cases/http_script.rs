@@ -64,6 +64,7 @@ fn merge(base: &mut Map<String, Value>, own: &Map<String, Value>) {
 
 async fn check(script: &Value, expected: &Value) -> Result<(), String> {
     let played = play::play(script, expected).await;
+    checks::recorded(&played).map_err(|why| format!("the record: {why}"))?;
     if let Some(ways) = expected["either"].as_array() {
         let mut faults = Vec::new();
         for way in ways {

@@ -41,6 +41,7 @@ pub(crate) fn spec(url: &str) -> ServerSpec {
             call: Duration::from_secs(30),
         },
         remembered: None,
+        wire: None,
     }
 }
 

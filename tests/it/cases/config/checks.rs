@@ -67,6 +67,12 @@ pub(super) fn member(
         "proxy_sees" => proxy_sees(expected, world),
         "proxy_never_sees" => proxy_never_sees(expected, world),
         "must_not_appear" => must_not_appear(expected, &all["where"], world, seen),
+        "curl_text_contains" => {
+            let shown = recorded(world)?;
+            words(expected)?.into_iter().try_for_each(|word| {
+                fail_unless(shown.contains(word), || format!("`{word}` is not in:\n{shown}"))
+            })
+        }
         "must_not_appear_on_wire" => none_of(expected, &world.fakes.seen(), "is sent"),
         "other_origin_receives_none_of" => other_origin(expected, world),
         "seconds_max" => seconds_max(expected, seen),
@@ -398,14 +404,23 @@ fn must_not_appear(expected: &Value, places: &Value, world: &World, seen: &Seen)
         let shown = seen.place(world, name);
         let mut shown =
             shown.ok_or_else(|| format!("the driver does not know the place {name}"))?;
-        if name == "screen" {
-            shown.push_str(&world.screen());
+        match name {
+            "screen" => shown.push_str(&world.screen()),
+            "wire view" | "HAR" | "HAR export" | "curl text" => shown.push_str(&recorded(world)?),
+            _ => {}
         }
         if let Some(text) = texts.iter().find(|text| shown.contains(**text)) {
             return Err(format!("{text} is in {name}:\n{shown}"));
         }
     }
     Ok(())
+}
+
+/// Everything that the wire view can show, copy and export of a run.
+fn recorded(world: &World) -> Result<String, String> {
+    let exchanges = super::in_process(super::scenario::exchanges(world))?;
+    fail_unless(!exchanges.kept.is_empty(), || "nothing was recorded".to_owned())?;
+    Ok(crate::wire::everything(&exchanges))
 }
 
 fn none_of(expected: &Value, requests: &[Request], does: &str) -> Checked {

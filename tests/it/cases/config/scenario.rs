@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyModifiers};
 use mini_me_tui::bridge::{Notice, Op};
 use mini_me_tui::config;
+use mini_me_tui::domain::exchange::Exchanges;
 use mini_me_tui::domain::{
     Answer, Approval, CallState, Catalog, DeniedBy, Interaction, Mode, Outcome, Tool, TurnEnd,
 };
 use mini_me_tui::paths::Paths;
 use mini_me_tui::runtime::{self, Handle, Setup, assemble};
 use mini_me_tui::ui::{Intent, Msg, Ui, UiOptions};
+use mini_me_tui::wire::Recorder;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::{Value, json};
@@ -51,6 +53,17 @@ pub(super) async fn picture(world: &World) -> Result<String, String> {
     Ok(pictures.concat())
 }
 
+/// What is recorded of a run with one message to the model, if there is one.
+pub(super) async fn exchanges(world: &World) -> Result<Exchanges, String> {
+    let mut program = Program::start(world).await?;
+    if world.has_model {
+        program.turn(&json!({})).await?;
+    }
+    let recorded = program.wire.snapshot();
+    program.quit().await;
+    Ok(recorded)
+}
+
 fn add_rule(world: &World, added: &Value) -> Result<(), String> {
     let yaml = std::fs::read(world.config_file()).unwrap();
     let mut found = false;
@@ -79,6 +92,7 @@ struct Program {
     catalog: Arc<Catalog>,
     policy: mini_me_tui::permission::Policy,
     options: UiOptions,
+    wire: Arc<Recorder>,
 }
 
 /// How a call of the model went.
@@ -104,9 +118,10 @@ impl Program {
         setup.paths = paths;
         setup.warnings = loaded.warnings;
         setup.refused = loaded.refused;
+        let wire = Arc::clone(&setup.wire);
         let handle = runtime::start(setup);
         let catalog = Arc::clone(&handle.catalog);
-        let mut program = Self { handle, catalog, policy, options };
+        let mut program = Self { handle, catalog, policy, options, wire };
         while !program.catalog.settled() {
             program.next().await?;
         }

@@ -104,7 +104,7 @@ impl Seen {
             "session file" | "session" => files(&world.home().join("sessions")),
             "audit" | "audit file" | "audit log" => files(&world.home().join("audit.jsonl")),
             "pins" | "pins file" => files(&world.home().join("pins.json")),
-            // The program has no command that would show them; they come out of the screen.
+            // They come out of the screen, whose record is looked at elsewhere.
             "wire view" | "HAR export" | "HAR" | "curl text" => String::new(),
             _ => return None,
         })

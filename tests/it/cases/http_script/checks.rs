@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mini_me_tui::domain::exchange::Ending;
 use mini_me_tui::domain::{Era, Outcome, ServerState};
 use mini_me_tui::mcp::ServerEventKind;
 use serde_json::Value;
@@ -49,10 +50,24 @@ pub(super) fn member(key: &str, value: &Value, played: &Played) -> Checked {
         }
         "must_not_appear_in_logs" => {
             let told = format!("{:?}", played.events);
-            hold(listed(value).iter().all(|word| !told.contains(word)), || told.clone())
+            let kept = |word: &&str| crate::wire::holds(&played.wire, word);
+            let clean = listed(value).iter().all(|word| !told.contains(word) && !kept(word));
+            hold(clean, || told.clone())
         }
         other => Err(format!("an unknown member: {other}")),
     }
+}
+
+/// Every request is in the record once, whatever became of it, and has come to an end with the
+/// client; the credential is in none of it.
+pub(super) fn recorded(played: &Played) -> Checked {
+    let kept = &played.wire.kept;
+    let sent = played.requests.len();
+    hold(kept.len() >= sent, || format!("{} exchanges of {sent} requests", kept.len()))?;
+    let open = kept.iter().find(|exchange| exchange.ending == Ending::Open);
+    hold(open.is_none(), || format!("{open:?} never ends"))?;
+    let kept = crate::wire::holds(&played.wire, "tok-EXAMPLE");
+    hold(!kept, || "it holds the credential".to_owned())
 }
 
 fn connect(value: &Value, state: &ServerState) -> Checked {

@@ -1,10 +1,15 @@
 //! Plays a run: the client against the script, as far as the expectations want to look.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use mini_me_tui::config::Protocol;
+use mini_me_tui::domain::exchange::{Exchanges, Side};
 use mini_me_tui::domain::{Outcome, ServerState};
 use mini_me_tui::mcp::{ServerEventKind, ServerSpec};
+use mini_me_tui::runtime;
+use mini_me_tui::wire::{Guard, Limits, Needles, Recorder, Tap};
+use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
@@ -27,6 +32,8 @@ pub(super) struct Played {
     /// From the first call to its first progress.
     pub(super) first_progress: Option<Duration>,
     pub(super) unit: Duration,
+    /// What the wire view kept of it.
+    pub(super) wire: Exchanges,
 }
 
 pub(super) async fn play(script: &Value, expected: &Value) -> Played {
@@ -35,7 +42,8 @@ pub(super) async fn play(script: &Value, expected: &Value) -> Played {
     let steps = Script::new(script, elsewhere.url(""));
     let server = Server::start(move |request| steps.answer(request)).await;
     let path = script["path"].as_str().unwrap_or("/mcp");
-    let client = Client::start(configured(script, &server.url(path), unit));
+    let recorder = runtime::recorder(Limits::VIEW);
+    let client = Client::start(configured(script, &server.url(path), unit, &recorder));
     let begun = Instant::now();
     let state = client.settled().await;
     let mut calls = Vec::new();
@@ -68,11 +76,31 @@ pub(super) async fn play(script: &Value, expected: &Value) -> Played {
     let events = client.events();
     let ending = client.stop().await;
     let elsewhere = elsewhere.requests();
-    Played { state, tools, calls, events, requests, elsewhere, took, ending, first_progress, unit }
+    let wire = recorder.snapshot();
+    Played {
+        state,
+        tools,
+        calls,
+        events,
+        requests,
+        elsewhere,
+        took,
+        ending,
+        first_progress,
+        unit,
+        wire,
+    }
 }
 
-fn configured(script: &Value, url: &str, unit: Duration) -> ServerSpec {
+fn configured(script: &Value, url: &str, unit: Duration, recorder: &Arc<Recorder>) -> ServerSpec {
     let mut spec = spec(url);
+    let values = spec.headers.iter().map(|(_, value)| {
+        let token = value.expose_secret().split(' ').next_back().unwrap();
+        token.to_owned().into()
+    });
+    let secrets = Needles::new(values, [&spec.url]);
+    let guard = Guard::new(secrets).header("Authorization", "Bearer ", "TOKEN");
+    spec.wire = Some(Tap::new(Arc::clone(recorder), Side::Server(spec.name.clone()), guard));
     spec.protocol = match script["era"].as_str() {
         Some("legacy") => Protocol::V20251125,
         Some("modern") => Protocol::V20260728,
