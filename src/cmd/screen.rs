@@ -70,7 +70,7 @@ pub fn run(
             },
         };
         match face {
-            Face::Screen => show(launch, prompt).await,
+            Face::Screen => Box::pin(show(launch, prompt)).await,
             Face::Linear => talk(launch, prompt).await,
         }
     })

@@ -70,12 +70,15 @@ fn a_log_that_nobody_touched_holds() {
     assert_eq!(Home::new().run(&["audit", "verify"]).0, 0);
 }
 
+/// What is done to the lines, the line where it shows, and how.
+type Change<'a> = (&'a str, u64, &'a dyn Fn(&mut Vec<String>));
+
 #[test]
 fn every_way_to_change_it_is_found_with_its_line_and_ends_with_1() {
     let home = Home::used();
     let whole = home.lines();
     assert_eq!(whole.len(), 6);
-    let changes: [(&str, u64, &dyn Fn(&mut Vec<String>)); 7] = [
+    let changes: [Change<'_>; 7] = [
         ("deleted", 3, &|lines| drop(lines.remove(2))),
         ("edited", 1, &|lines| lines[0] = lines[0].replace("denied", "allowed")),
         ("reordered", 4, &|lines| lines.swap(2, 3)),

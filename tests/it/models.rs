@@ -50,7 +50,7 @@ fn config(server: &Server, window: Option<u64>) -> Config {
         mcp: McpConfig::default(),
         audit: AuditConfig::default(),
         ui: UiConfig::default(),
-        keys: Default::default(),
+        keys: std::collections::BTreeMap::default(),
     }
 }
 

@@ -44,7 +44,10 @@ fn spellings(secret: &str) -> Vec<String> {
         URL_SAFE.encode(secret),
         STANDARD.encode(format!("Bearer {secret}")),
         STANDARD.encode(format!("puser:{secret}")),
-        secret.bytes().map(|byte| format!("{byte:02x}")).collect(),
+        secret.bytes().fold(String::new(), |mut hex, byte| {
+            hex.extend([format!("{byte:02x}")]);
+            hex
+        }),
     ]
 }
 

@@ -90,7 +90,7 @@ pub(super) fn all() -> Vec<Exchange> {
     lost.ending = Ending::Failed("No connection to docs.test:443 within 8 s.".to_owned());
     let mut model = answered(7, "", None, 200, "");
     model.side = Side::Model("ai/qwen3".to_owned());
-    model.url = "http://localhost:12434/engines/v1/chat/completions".to_owned();
+    "http://localhost:12434/engines/v1/chat/completions".clone_into(&mut model.url);
     (model.ending, model.took) = (Ending::Open, ms(410));
     let mut waits = answered(8, "tools/call", Some("resolve-library-id"), 200, "");
     (waits.head, waits.ending, waits.took) = (None, Ending::Open, ms(0));

@@ -407,7 +407,7 @@ fn message(wanted: &Value, went: &Went, world: &World) -> Result<(), String> {
     let is_chat = |request: &&Request| {
         Some(request.port) == world.model && request.json()["messages"].is_array()
     };
-    let last = requests.iter().filter(is_chat).next_back();
+    let last = requests.iter().rfind(is_chat);
     let last = last.map(|request| request.json()["messages"].clone());
     let last = last.and_then(|messages| messages.as_array()?.last().cloned()).unwrap_or_default();
     let (told, wanted) = (last.to_string(), wanted.as_str().ok_or("this is no text")?);
