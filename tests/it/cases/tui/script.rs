@@ -359,6 +359,8 @@ impl Run {
     }
 
     fn model_fails(&mut self, text: &str) {
+        // An answer of nothing would be a fault of its own.
+        self.stage.says("first.");
         self.stage.stops("stop");
         self.settled_turn();
         let body = json!({"error": {"message": text, "type": "invalid_request_error"}});
