@@ -171,10 +171,10 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, definition, cancel, reply, trace } => {
+            Command::Call { call, tool, arguments, decided, cancel, reply, trace } => {
                 self.wake();
                 self.refresh_if_stale();
-                let request = Request { call, tool, arguments, definition, cancel, reply, trace };
+                let request = Request { call, tool, arguments, decided, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {

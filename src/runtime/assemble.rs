@@ -35,6 +35,8 @@ pub struct Listed {
     pub pin: String,
     /// What description and schema cost in a model request, in tokens.
     pub tokens: u64,
+    /// Fingerprint of the definition as the server gave it, where something was taken out of it.
+    pub given: Option<Arc<str>>,
     fault: Option<Fault>,
 }
 
@@ -57,7 +59,7 @@ impl Listed {
             .or_else(|| binary::binary_parameter(schema).map(Fault::Binary));
         let tokens =
             estimate_tokens(&definition.description) + estimate_tokens(&schema.to_string());
-        Self { pin: pin::fingerprint(&definition), tokens, fault, definition }
+        Self { pin: pin::fingerprint(&definition), tokens, given: None, fault, definition }
     }
 
     /// The same for a whole list.
