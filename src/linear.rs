@@ -3,7 +3,7 @@
 //!
 //! Everything is said once, in whole lines. Decisions are answered with typed words; what allows a
 //! call has to be typed in full, and nothing that was typed before the question counts as an answer.
-//! [`Talk`] decides what is said and what is done; this module only reads, writes and waits.
+//! `Talk` decides what is said and what is done; this module only reads, writes and waits.
 
 mod ask;
 mod talk;
