@@ -260,15 +260,10 @@ fn start_demo(config: &mut Config, setup: &mut Setup) -> Result<Services, Stop> 
         ..ServerConfig::new(demo::SERVER.into(), demo.mcp)
     }];
     config.model = Some(ModelConfig {
-        provider: ProviderKind::Demo,
-        base_url: demo.model,
-        name: demo::MODEL.to_owned(),
         api_key: Some(demo.key),
         api_key_env: Some(demo::KEY.to_owned()),
         context_window: Some(demo::WINDOW),
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
+        ..ModelConfig::new(ProviderKind::Demo, demo.model, demo::MODEL.to_owned())
     });
     // What the user's own file says of other servers and of a model has no part in the demo.
     setup.refused.clear();

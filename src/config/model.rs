@@ -118,6 +118,23 @@ pub struct ModelConfig {
     pub headers: Vec<(String, String)>,
 }
 
+impl ModelConfig {
+    /// A model about which nothing else is said.
+    pub fn new(provider: ProviderKind, base_url: Url, name: impl Into<String>) -> Self {
+        Self {
+            provider,
+            base_url,
+            name: name.into(),
+            api_key: None,
+            api_key_env: None,
+            context_window: None,
+            max_output_tokens: None,
+            temperature: None,
+            headers: Vec::new(),
+        }
+    }
+}
+
 /// The servers and what holds for all of them.
 #[derive(Debug, Clone)]
 pub struct McpConfig {

@@ -8,17 +8,7 @@ use crate::domain::turn::{BadArguments, Message, Reasoning, RequestedCall, Usage
 use crate::provider::{Finish, ModelEvent, ProviderError, ProviderErrorKind, ToolOffer};
 
 fn config(base: &str) -> ModelConfig {
-    ModelConfig {
-        provider: ProviderKind::OpenAi,
-        base_url: Url::parse(base).unwrap(),
-        name: "m".to_owned(),
-        api_key: None,
-        api_key_env: None,
-        context_window: None,
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
-    }
+    ModelConfig::new(ProviderKind::OpenAi, Url::parse(base).unwrap(), "m".to_owned())
 }
 
 fn asking(messages: Vec<Message>) -> ModelRequest {
