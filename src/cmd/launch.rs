@@ -10,6 +10,8 @@ use url::Url;
 
 use super::{Exit, Stop, config as config_command, output};
 use crate::cli::{self, Common};
+#[cfg(feature = "demo")]
+use crate::config::model::DEMO_ENDPOINT;
 use crate::config::{self, Config, Loaded, ModelConfig, ServerConfig};
 #[cfg(feature = "demo")]
 use crate::config::{Auth, ProviderKind};
@@ -57,7 +59,11 @@ impl Launch {
         setup.warnings = loaded.warnings;
         setup.refused = loaded.refused;
         #[cfg(feature = "demo")]
-        let services = if common.demo { Some(start_demo(&mut config, &mut setup)?) } else { None };
+        let services = if common.demo {
+            Some(start_demo(&mut config, &mut setup)?)
+        } else {
+            start_demo_model(&mut config)?
+        };
         #[cfg(not(feature = "demo"))]
         if common.demo {
             return Err(Stop::usage("this build has no demo; build it with the feature `demo`."));
@@ -271,6 +277,23 @@ fn start_demo(config: &mut Config, setup: &mut Setup) -> Result<Services, Stop> 
     Ok(services)
 }
 
+/// A config that names the demo's model, and no endpoint of one that runs already, has it started.
+#[cfg(feature = "demo")]
+fn start_demo_model(config: &mut Config) -> Result<Option<Services>, Stop> {
+    let named = |model: &&mut ModelConfig| {
+        model.provider == ProviderKind::Demo && model.base_url.as_str() == DEMO_ENDPOINT
+    };
+    let Some(model) = config.model.as_mut().filter(named) else { return Ok(None) };
+    let (url, key, services) = demo::model_alone().map_err(|error| {
+        Stop::new(Exit::Failed, format!("the demo's model cannot start: {error}"))
+    })?;
+    model.base_url = url;
+    model.api_key = Some(key);
+    model.api_key_env = Some(demo::KEY.to_owned());
+    model.context_window = model.context_window.or(Some(demo::WINDOW));
+    Ok(Some(services))
+}
+
 /// `--url`, `--model` and `--theme`; what is to be said about them.
 fn apply(common: &Common, config: &mut Config) -> Result<Vec<Warning>, Stop> {
     let mut warnings = Vec::new();
@@ -315,8 +338,16 @@ fn one_more(
 }
 
 /// Reads what `-` stands for.
-pub fn standard_input() -> io::Result<String> {
-    io::read_to_string(io::stdin().lock())
+///
+/// # Errors
+/// Wrong usage where it is no text, a failure where it cannot be read.
+pub fn standard_input() -> Result<String, Stop> {
+    io::read_to_string(io::stdin().lock()).map_err(|why| match why.kind() {
+        io::ErrorKind::InvalidData => {
+            Stop::usage("what standard input holds is no text in UTF-8: convert it first.")
+        }
+        _ => why.into(),
+    })
 }
 
 #[cfg(test)]

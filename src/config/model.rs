@@ -84,6 +84,9 @@ pub enum AuditArguments {
     Full,
 }
 
+/// Stands for the endpoint of the embedded model, which has its address once it is started.
+pub const DEMO_ENDPOINT: &str = "http://127.0.0.1/";
+
 /// Which protocol the model's endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {

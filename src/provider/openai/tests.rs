@@ -144,7 +144,8 @@ fn results_follow_their_calls_and_arguments_are_text() {
     );
     let messages = sent["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
-    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "user"]);
+    // Mistral refuses a user right after results.
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
     let calls = &messages[2]["tool_calls"];
     assert_eq!(calls[0]["function"]["arguments"], "{\"a\":1}");
     assert_eq!(calls[1]["function"], json!({"name": "no_such_tool", "arguments": "{}"}));
