@@ -355,6 +355,23 @@ fn a_grant_of_the_session_holds_within_the_limits_that_are_configured() {
 }
 
 #[test]
+fn a_denial_that_may_fit_counts_behind_a_rule_that_lets_it_run() {
+    let rules = vec![rule("delete", Mode::Auto), when("delete", "/id", "evil*", Mode::Deny)];
+    let mut policy = policy(Mode::Ask, &[("s", None, rules)]);
+    let tool = tool("s", "delete");
+    let decide = |policy: &Policy, arguments: Value| {
+        policy.decide(&tool, arguments.as_object().unwrap(), Instant::now()).verdict
+    };
+    assert_eq!(decide(&policy, json!({"id": "good"})), Mode::Auto);
+    assert_eq!(decide(&policy, json!({"id": "evil one"})), Mode::Deny);
+    // The server may have a default.
+    assert_eq!(decide(&policy, json!({})), Mode::Ask);
+    // A person who was asked has decided.
+    policy.grant(&tool);
+    assert_eq!(decide(&policy, json!({})), Mode::Auto);
+}
+
+#[test]
 fn doubt_never_opens_what_is_closed() {
     let rules = vec![Rule { read_only: Some(true), ..rule("t", Mode::Ask) }];
     let closed = policy(Mode::Deny, &[("s", None, rules)]);
