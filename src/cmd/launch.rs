@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{Exit, Stop, config as config_command, output};
+use super::{Exit, Stop, config as config_command, crash, output};
 use crate::cli::{self, Common};
 #[cfg(feature = "demo")]
 use crate::config::model::DEMO_ENDPOINT;
@@ -74,6 +74,7 @@ impl Launch {
             Err(warning) => setup.warnings.push(*warning),
         }
         setup.config = config;
+        crash::hide(&spec::secrets(&setup.config));
         let archive =
             common.wire.clone().map(|file| Archive::begin(file, &mut setup)).transpose()?;
         let log = start_log(common, &mut setup);

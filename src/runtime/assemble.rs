@@ -216,6 +216,17 @@ impl<'a> Sorted<'a> {
     fn sort(&mut self, input: &Input<'_>, id: ToolId, listed: &'a Listed) {
         let tool = id.tool.as_str();
         let unwanted = by_config(input.config, tool).or_else(|| by_misspelling(input, tool));
+        if unwanted.is_none() && tool.contains('*') {
+            // A rule for this tool alone could not be written, and one that is suggested for it
+            // would open all others.
+            let reason = "its name holds a `*`, which stands for any characters in rules";
+            self.warnings.push(Warning::new(
+                Source::Tool(id.clone()),
+                format!("this tool is not offered: {reason}"),
+                "Tell whoever runs the server; its other tools are not affected.",
+            ));
+            return self.filtered.push(FilteredTool { name: id.tool, reason: reason.to_owned() });
+        }
         let reason = unwanted.or_else(|| {
             let fault = listed.fault.as_ref()?;
             self.warnings.push(remarks::fault(&id, fault));
