@@ -17,7 +17,7 @@ pub struct Cli {
     /// Which conversation to go on with.
     #[command(flatten)]
     pub resume: Resume,
-    /// Plain lines instead of the full screen, for screen readers; `ACCESSIBLE=1` does the same
+    /// Plain lines instead of the full screen, for screen readers; `ACCESSIBLE=1` and `TERM=dumb` do the same
     #[arg(long)]
     pub linear: bool,
     /// Message that is sent once all servers have been asked for their tools

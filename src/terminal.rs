@@ -48,6 +48,8 @@ pub struct Guard {
     terminal: Terminal<Linked<Out>>,
     mouse: bool,
     links: Option<Targets>,
+    /// See `sweep`.
+    loose: Vec<usize>,
 }
 
 impl Guard {
@@ -63,7 +65,7 @@ impl Guard {
         HOOK.call_once(install_hook);
         modes(mouse)?;
         match fresh(None) {
-            Ok(terminal) => Ok(Self { terminal, mouse, links: None }),
+            Ok(terminal) => Ok(Self { terminal, mouse, links: None, loose: Vec::new() }),
             Err(error) => {
                 leave();
                 Err(error)
@@ -81,9 +83,10 @@ impl Guard {
     /// Draws one frame inside a synchronized update: the terminal shows it whole or not at all.
     pub fn draw(&mut self, render: impl FnOnce(&mut Frame<'_>)) -> io::Result<()> {
         queue!(self.terminal.backend_mut(), BeginSynchronizedUpdate)?;
+        let loose = &mut self.loose;
         let swept = |frame: &mut Frame<'_>| {
             render(frame);
-            sweep::sweep(frame.buffer_mut());
+            sweep::sweep(frame.buffer_mut(), loose);
         };
         let drawn = self.terminal.draw(swept).map(drop);
         execute!(self.terminal.backend_mut(), EndSynchronizedUpdate)?;

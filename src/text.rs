@@ -22,7 +22,7 @@ mod suspect;
 
 pub use fit::{cell, console, is_unseen};
 pub use lookalike::{poses_as, resembles, skeleton, suspicious_host};
-pub use measure::{cut, width, wrap};
+pub use measure::{cut, cut_middle, width, wrap};
 pub use nearest::{distance, nearest};
 pub use suspect::{is_suspicious, is_suspicious_value};
 

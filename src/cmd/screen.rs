@@ -27,9 +27,10 @@ pub enum Face {
     Linear,
 }
 
-/// Whether the environment asks for plain lines.
+/// Whether the environment asks for plain lines, or says that the terminal can show nothing else.
 pub fn accessible() -> bool {
-    std::env::var_os("ACCESSIBLE").is_some_and(|value| !value.is_empty() && value != "0")
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    dumb || std::env::var_os("ACCESSIBLE").is_some_and(|value| !value.is_empty() && value != "0")
 }
 
 /// Opens the screen, or talks in plain lines.

@@ -143,16 +143,20 @@ fn same<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<Vec<usize>> {
     several
 }
 
-/// Everything but ASCII letters and digits becomes `_`, runs of it become one, and a digit never
-/// comes first: one large provider refuses such names.
 impl ModelName {
-    /// The part after the server's name: what tells the tools of one server apart.
-    pub fn without_server(&self, server: &ServerName) -> &str {
-        let prefix = cleaned(&ToolId::new(server.clone(), ""));
+    /// The part after the server's name: what tells the tools of one server apart. Where the name
+    /// was cut or got a hash nobody would know the tool by it: then the tool's own name.
+    pub fn without_server<'a>(&'a self, id: &'a ToolId) -> &'a str {
+        if self.as_str() != cleaned(id) {
+            return id.tool.as_str();
+        }
+        let prefix = cleaned(&ToolId::new(id.server.clone(), ""));
         self.as_str().strip_prefix(&prefix).filter(|rest| !rest.is_empty()).unwrap_or(self.as_str())
     }
 }
 
+/// Everything but ASCII letters and digits becomes `_`, runs of it become one, and a digit never
+/// comes first: one large provider refuses such names.
 fn cleaned(id: &ToolId) -> String {
     let mut name = String::with_capacity(id.server.as_str().len() + id.tool.as_str().len() + 2);
     if id.server.as_str().starts_with(|c: char| c.is_ascii_digit()) {
@@ -225,10 +229,16 @@ mod tests {
         ] {
             let (names, _) = names(&[(server, tool)]);
             let name = ModelName::new(names.first().unwrap().as_str());
-            assert_eq!(name.without_server(&server.into()), rest);
+            assert_eq!(name.without_server(&ToolId::new(server, tool)), rest);
         }
-        let foreign = ModelName::new("other_name");
-        assert_eq!(foreign.without_server(&"server".into()), "other_name");
+    }
+
+    #[test]
+    fn tool_whose_name_was_cut_is_known_by_its_own() {
+        let (server, tool) = ("many-tools-server-with-a-very-long-name", "a_rather_long_tool_name_7");
+        let (names, _) = names(&[(server, tool)]);
+        let name = ModelName::new(names.first().unwrap().as_str());
+        assert_eq!(name.without_server(&ToolId::new(server, tool)), tool);
     }
 
     #[test]

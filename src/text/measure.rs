@@ -32,6 +32,27 @@ pub fn cut(text: &str, columns: usize) -> String {
     text.to_owned()
 }
 
+/// Cuts to at most `columns` like [`cut`], but in the middle: where names begin alike, their ends
+/// tell them apart.
+pub fn cut_middle(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let most = columns.saturating_sub(1) / 3;
+    let mut taken = 0;
+    let mut from = text.len();
+    for (at, piece) in text.grapheme_indices(true).rev() {
+        let wide = cluster(piece);
+        if taken + wide > most {
+            break;
+        }
+        taken += wide;
+        from = at;
+    }
+    let tail = text.get(from..).unwrap_or_default();
+    format!("{}{tail}", cut(text, columns - taken))
+}
+
 /// Breaks a clean text into rows of at most `columns`, at word boundaries where there are any.
 ///
 /// Rows keep the spaces they begin with; spaces at a break and at the end of a row are dropped,

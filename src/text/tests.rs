@@ -298,3 +298,12 @@ proptest! {
         let _ = (width(&raw), cut(&raw, columns), wrap(&raw, columns), is_suspicious(&raw));
     }
 }
+
+#[test]
+fn names_that_begin_alike_are_cut_in_the_middle() {
+    assert_eq!(cut_middle("list_of_things_10", 17), "list_of_things_10");
+    assert_eq!(cut_middle("list_of_things_10", 10), "list_o…_10");
+    assert_eq!(cut_middle("日本語日本語", 7), "日本…語");
+    assert_eq!(cut_middle("abc", 1), "…");
+    assert_eq!(cut_middle("abc", 0), "");
+}

@@ -58,14 +58,19 @@ impl Palette {
         Self { entries, ..Self::default() }
     }
 
-    /// The entries that hold every typed word.
+    /// The entries that hold every typed word: first those whose command begins with them.
     pub fn matches(&self) -> Vec<&Entry> {
         let filter = self.filter.to_lowercase();
         let fits = |entry: &&Entry| {
             let text = format!("{} {}", entry.label, entry.hint).to_lowercase();
             filter.split_whitespace().all(|word| text.contains(word))
         };
-        self.entries.iter().filter(fits).collect()
+        let mut found: Vec<&Entry> = self.entries.iter().filter(fits).collect();
+        let command = format!("/{}", filter.trim().trim_start_matches('/'));
+        if command.len() > 1 {
+            found.sort_by_key(|entry| !entry.hint.starts_with(&command));
+        }
+        found
     }
 
     /// The chosen entry.
@@ -83,4 +88,19 @@ impl Palette {
 fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_typed_finds_the_command_of_that_name_first() {
+        let mut palette = Palette::new(&Keymap::default());
+        for name in ["model", "mod", "/mod", "new", "resume"] {
+            palette.filter = name.to_owned();
+            let hint = palette.chosen().unwrap().hint;
+            assert!(hint.starts_with(&format!("/{}", name.trim_start_matches('/'))), "{hint}");
+        }
+    }
 }

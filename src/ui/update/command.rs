@@ -139,7 +139,7 @@ pub(super) fn carry_out(
     match command.what {
         What::Help => global::open(state, Subject::Help(Place::Input)),
         What::Context => global::open(state, Subject::Context),
-        What::Queue => return queue::command(state, argument),
+        What::Queue => return queue::command(state, argument, now),
         What::Warnings => global::open(state, Subject::Warnings),
         What::Permissions => global::open(state, Subject::Permissions),
         What::Tools => global::show_panel(state, true),

@@ -24,11 +24,16 @@ fn take_back(state: &UiState, at: usize) -> Vec<Intent> {
 }
 
 /// `/queue [edit N | drop N | clear]`
-pub(super) fn command(state: &mut UiState, argument: &str) -> Result<Vec<Intent>, String> {
+pub(super) fn command(
+    state: &mut UiState,
+    argument: &str,
+    now: Instant,
+) -> Result<Vec<Intent>, String> {
     let (verb, number) = argument.split_once(char::is_whitespace).unwrap_or((argument, ""));
     let waiting = state.status.queued.len();
     if waiting == 0 {
-        return Err("no message waits".to_owned());
+        state.say("no message waits", now);
+        return Ok(Vec::new());
     }
     let place = || match number.trim().parse::<usize>() {
         Ok(number) if (1..=waiting).contains(&number) => Ok(number - 1),

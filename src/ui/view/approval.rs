@@ -61,9 +61,16 @@ fn foot_rows(state: &UiState, columns: u16, look: Look<'_>) -> u16 {
     u16::try_from(rows).unwrap_or(u16::MAX / 2).max(FOOT)
 }
 
-/// What is wrong with changed arguments.
+/// What is wrong with changed arguments. Of a report, which is worded for the model, the faults
+/// alone.
 fn fault_rows(fault: &str, columns: usize, look: Look<'_>) -> Vec<Line<'static>> {
-    let mut rows = wrapped(text::line(fault).as_str(), columns, look.theme.danger);
+    let faults: Vec<_> = fault.lines().filter_map(|line| line.strip_prefix("- ")).collect();
+    let mut rows = if faults.is_empty() {
+        wrapped(text::line(fault).as_str(), columns, look.theme.danger)
+    } else {
+        let listed = faults.into_iter().map(|fault| format!("- {}", text::line(fault)));
+        listed.flat_map(|fault| wrapped(&fault, columns, look.theme.danger)).collect()
+    };
     rows.truncate(FAULT_ROWS);
     rows
 }

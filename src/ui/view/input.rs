@@ -9,7 +9,7 @@ use super::{Look, framed};
 use crate::text;
 use crate::ui::layout;
 use crate::ui::state::{Focus, UiState};
-use crate::ui::update::command;
+use crate::ui::update::command::{self, Command};
 
 /// Rows of text that the draft takes in a frame of this width.
 pub(super) fn rows(state: &UiState, width: u16) -> u16 {
@@ -94,7 +94,7 @@ fn completions(frame: &mut Frame<'_>, input: Rect, state: &UiState, look: Look<'
     let area = Rect {
         x: input.x,
         y: input.y.saturating_sub(rows + 2),
-        width: input.width.min(70),
+        width: input.width.min(84),
         height: rows + 2,
     };
     if rows == 0 {
@@ -106,17 +106,19 @@ fn completions(frame: &mut Frame<'_>, input: Rect, state: &UiState, look: Look<'
     let chosen = state.input.completion.min(choices.len() - 1);
     let first = (chosen + 1).saturating_sub(usize::from(rows));
     let inner = layout::inside(area);
+    let wide = usize::from(inner.width);
+    let called = |command: &Command| format!("/{} {}", command.name, command.argument);
+    let longest = choices.iter().map(|command| text::width(&called(command))).max();
+    let names = longest.unwrap_or(0).clamp(20, (wide / 2).max(20));
     let lines: Vec<Line<'_>> = choices
         .iter()
         .enumerate()
         .skip(first)
         .take(usize::from(rows))
         .map(|(at, command)| {
-            let name = format!("/{} {}", command.name, command.argument);
             let style = if at == chosen { look.theme.selected } else { look.theme.text };
-            let help = text::cut(command.help, usize::from(inner.width).saturating_sub(22));
-            let wide = usize::from(inner.width);
-            let row = format!("{} {help}", pad(&name, 20));
+            let help = text::cut(command.help, wide.saturating_sub(names + 1));
+            let row = format!("{} {help}", pad(&called(command), names));
             Line::styled(pad(&row, wide), style)
         })
         .collect();

@@ -214,9 +214,10 @@ fn facts(server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
 fn tool(known: &Tool, server: &Server, columns: usize, look: Look<'_>) -> Line<'static> {
     let theme = look.theme;
     let read_only = known.definition.annotations.read_only_hint == Some(true);
-    // Where everything is new, the server itself is: no single tool is news then.
-    let first_sight = server.tools.iter().all(|tool| tool.pin_state == PinState::New);
-    let pin_word = |state| if first_sight { "" } else { pin_word(state) };
+    // Where none was known before, the server itself is new: no single tool is news then.
+    let first_sight = !server.tools.iter().any(|tool| tool.pin_state == PinState::Known);
+    let pin_word =
+        |state| if first_sight && state == PinState::New { "" } else { pin_word(state) };
     let pins = server.tools.iter().map(|tool| pin_word(tool.pin_state).len()).max();
     let pins = pins.filter(|pins| *pins > 0).map_or(0, |pins| pins + 1);
     let pin_style = match known.pin_state {
@@ -235,8 +236,10 @@ fn tool(known: &Tool, server: &Server, columns: usize, look: Look<'_>) -> Line<'
     ];
     let wide: usize = marks.iter().map(Span::width).sum();
     let off = known.disabled || !server.state.usable();
-    let name = text::strict_line(known.model_name.without_server(&server.name));
-    let name = pad(&format!("  {name}"), columns.saturating_sub(wide + MARGIN));
+    let room = columns.saturating_sub(wide + MARGIN);
+    let name = text::strict_line(known.model_name.without_server(&known.id));
+    let name = text::cut_middle(name.as_str(), room.saturating_sub(2));
+    let name = pad(&format!("  {name}"), room);
     let mut spans = vec![Span::styled(name, if off { theme.muted } else { theme.text })];
     spans.extend(marks);
     Line::from(spans)

@@ -113,4 +113,5 @@ fn with_nothing_waiting_the_command_says_so() {
     let mut screen = Screen::waiting(&[]);
     assert_eq!(screen.types("/queue "), []);
     assert_eq!(screen.said(), "no message waits");
+    assert_eq!(screen.draft(), "", "nothing is left to mend");
 }
