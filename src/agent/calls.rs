@@ -466,7 +466,7 @@ fn no_such_name(catalog: &Catalog, name: &ModelName, searching: bool) -> String 
     } else {
         String::new()
     };
-    format!("There is no tool named {}; {hint}{search}", excerpt(name.as_str()))
+    format!("there is no tool named {}; {hint}{search}", excerpt(name.as_str()))
 }
 
 /// The beginning of a text that may be long, on one line.

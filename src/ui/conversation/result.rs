@@ -12,7 +12,7 @@ pub(super) fn text_of(outcome: &Outcome) -> String {
         Outcome::Ok(output) | Outcome::ToolError(output) => output_text(output),
         Outcome::InvalidArguments { message } => message.clone(),
         Outcome::Denied(by) => denied(by),
-        Outcome::NotSent { reason } => format!("It was not sent. {reason}"),
+        Outcome::NotSent { reason } => format!("It was not sent: {reason}"),
         // Whoever lost the answer may have said so in full.
         Outcome::Unknown { reason } if reason.contains("may have run") => reason.clone(),
         Outcome::Unknown { reason } => {
