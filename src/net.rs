@@ -27,6 +27,23 @@ pub fn loopback(port: u16) -> [SocketAddr; 2] {
     [(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]
 }
 
+/// The variable that names the proxy for a URL, if there is one: its failure looks like the
+/// server's. `set` says which variables hold something.
+pub fn proxy_variable(url: &Url, set: impl Fn(&str) -> bool) -> Option<&'static str> {
+    const HTTPS: [&str; 4] = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+    const HTTP: [&str; 4] = ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"];
+    if is_this_machine(url) {
+        return None;
+    }
+    let names = if url.scheme() == "https" { HTTPS } else { HTTP };
+    names.into_iter().find(|name| set(name))
+}
+
+/// Whether a variable of the environment holds something.
+pub fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +69,14 @@ mod tests {
         ] {
             assert!(!is_this_machine(&Url::parse(far).unwrap()), "{far}");
         }
+    }
+
+    #[test]
+    fn the_proxy_of_a_url_is_named_and_none_for_this_machine() {
+        let of = |url: &str, set: &str| proxy_variable(&Url::parse(url).unwrap(), |at| at == set);
+        assert_eq!(of("https://a.test/", "HTTPS_PROXY"), Some("HTTPS_PROXY"));
+        assert_eq!(of("https://a.test/", "HTTP_PROXY"), None);
+        assert_eq!(of("http://a.test/", "all_proxy"), Some("all_proxy"));
+        assert_eq!(of("http://localhost/", "HTTP_PROXY"), None);
     }
 }

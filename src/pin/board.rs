@@ -84,7 +84,8 @@ impl Board {
     }
 
     /// How a list differs from the one that the server had when it was last seen; `None` on first
-    /// sight.
+    /// sight. A tool that an earlier list had is no news: its definition is compared with the one
+    /// remembered, and some servers list it only where somebody is there to be asked.
     pub fn set_change<'a>(
         &self,
         endpoint: &str,
@@ -94,8 +95,10 @@ impl Board {
             self.sets.get(endpoint)?.tools.iter().map(String::as_str).collect();
         let listed: BTreeSet<&str> = names.into_iter().collect();
         let owned = |name: &&str| (*name).to_owned();
+        let met = self.known.servers.get(endpoint);
+        let met = |name: &&&str| met.is_some_and(|pins| pins.contains_key(**name));
         Some(SetChange {
-            added: listed.difference(&known).map(owned).collect(),
+            added: listed.difference(&known).filter(|name| !met(name)).map(owned).collect(),
             removed: known.difference(&listed).map(owned).collect(),
         })
     }

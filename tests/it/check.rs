@@ -11,6 +11,11 @@ use crate::support::server::{Recorded, Reply, Server, error, result};
 
 /// `check --json` on one server: its report and the exit code.
 async fn check(url: &str) -> (Value, i32) {
+    check_through(url, None).await
+}
+
+/// The same with a proxy in the environment.
+async fn check_through(url: &str, proxy: Option<String>) -> (Value, i32) {
     let home = tempfile::tempdir().unwrap();
     let config =
         format!("mcp: {{ discoveryTimeout: 1s, servers: [{{ name: s, url: \"{url}\" }}] }}");
@@ -28,6 +33,7 @@ async fn check(url: &str) -> (Value, i32) {
     ] {
         command.env_remove(name);
     }
+    command.envs(proxy.map(|proxy| ("HTTP_PROXY", proxy)));
     let output = spawn_blocking(move || command.output().unwrap()).await.unwrap();
     let shown = String::from_utf8(output.stdout).unwrap();
     let shape: Value = serde_json::from_str(&shown).unwrap_or_else(|why| panic!("{why}: {shown}"));
@@ -64,6 +70,14 @@ async fn a_closed_port_stops_at_tcp() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_name_that_is_none_stops_at_dns() {
     stops("https://no-such-host.invalid/mcp", "dns", &["no-such-host.invalid", "host name"]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_proxy_that_is_away_is_named_and_not_the_name_that_only_it_can_look_up() {
+    let proxy = format!("http://127.0.0.1:{}", closed_port());
+    let (report, code) = check_through("http://nothing.invalid/mcp", Some(proxy)).await;
+    let next = report["next"].as_str().unwrap();
+    assert!(code == 4 && next.contains("HTTP_PROXY"), "{report:#}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

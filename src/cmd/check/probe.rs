@@ -14,7 +14,7 @@ use crate::config::{Auth, ServerConfig};
 use crate::domain::{PinState, ServerState, Stage, ToolDefinition, ToolId};
 use crate::mcp::http::tls;
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client};
-use crate::net::{is_this_machine, loopback};
+use crate::net::{is_set, is_this_machine, loopback, proxy_variable};
 use crate::pin::{Pins, fingerprint};
 use crate::redact::{self, Secrets};
 use crate::runtime::scrub::Scrub as _;
@@ -46,11 +46,18 @@ pub(super) async fn server(
     let begun = Instant::now();
     let heard = listen(spec, begun, secrets).await;
     let usable = heard.state.as_ref().is_some_and(ServerState::usable);
+    let proxy = proxy_variable(&server.url, is_set);
     for mut step in way {
-        if usable && step.verdict == Verdict::Failed {
-            // Something else carried the request, such as a proxy.
+        // Something else carries the request where there is a proxy.
+        let instead = match (usable, proxy) {
+            _ if step.verdict != Verdict::Failed => None,
+            (true, _) => Some("the server was reached all the same".to_owned()),
+            (false, Some(name)) => Some(format!("the proxy that {name} names is used instead")),
+            (false, None) => None,
+        };
+        if let Some(instead) = instead {
             step.verdict = Verdict::Warning;
-            step.note = format!("{}; the server was reached all the same", step.note);
+            step.note = format!("{}; {instead}", step.note.trim_end_matches('.'));
         }
         report.add(step);
     }

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::super::fault::Fault;
 use crate::domain::Stage;
-use crate::net::is_this_machine;
+use crate::net::{is_set, is_this_machine, proxy_variable};
 use crate::redact;
 
 /// Sorts an error of sending by what surely did not happen: without a connection nothing was sent.
@@ -49,7 +49,10 @@ pub(super) fn of_sending(error: HttpError, url: &Url) -> Fault {
             )
         }
     };
-    Fault::NotSent { stage, reason, retry: true }
+    let proxy = proxy_variable(url, is_set)
+        .map(|name| format!(" The proxy that {name} names may be the reason."))
+        .unwrap_or_default();
+    Fault::NotSent { stage, reason: reason + &proxy, retry: true }
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {

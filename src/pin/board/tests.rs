@@ -114,6 +114,18 @@ fn allowing_one_tool_of_a_new_endpoint_makes_no_news_of_the_others() {
 }
 
 #[test]
+fn a_tool_that_comes_back_to_a_list_is_no_news() {
+    let mut board = Board::default();
+    see(&mut board, &definition("a", "x"));
+    see(&mut board, &definition("b", "x"));
+    board.list(AT, "both", ["a", "b"]);
+    board.list(AT, "one", ["a"]);
+    let next = Board::new(board.take_changes().unwrap());
+    assert_eq!(next.set_change(AT, ["a", "b"]), Some(SetChange::default()));
+    assert_eq!(next.set_change(AT, ["a", "c"]).unwrap().added, ["c"]);
+}
+
+#[test]
 fn what_was_added_to_a_list_and_taken_from_it_is_told() {
     let mut board = Board::default();
     assert_eq!(board.set_change(AT, ["a", "b"]), None);

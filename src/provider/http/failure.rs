@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::net::{is_this_machine, loopback};
+use crate::net::{is_set, is_this_machine, loopback, proxy_variable};
 use crate::provider::fault::{self, Endpoint, excerpt};
 use crate::provider::openai::Omit;
 use crate::provider::retry::RETRIES;
@@ -187,14 +187,7 @@ fn named(addresses: impl Iterator<Item = SocketAddr>) -> String {
 
 /// Names the proxy variable in force: its failure looks like the endpoint's.
 fn through_proxy(url: &Url) -> String {
-    if is_this_machine(url) {
-        return String::new();
-    }
-    let names: &[&str] = match url.scheme() {
-        "https" => &["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"],
-        _ => &["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"],
-    };
-    let set =
-        names.iter().find(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    set.map(|name| format!(" The proxy that {name} names may be the reason.")).unwrap_or_default()
+    proxy_variable(url, is_set)
+        .map(|name| format!(" The proxy that {name} names may be the reason."))
+        .unwrap_or_default()
 }
