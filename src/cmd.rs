@@ -8,6 +8,7 @@ use std::io;
 use std::process::ExitCode;
 
 use crate::cli::{Cli, Command};
+use crate::terminal::signals;
 
 pub mod audit;
 pub mod call;
@@ -186,5 +187,8 @@ fn block_on(command: impl Future<Output = Result<Exit, Stop>>) -> Result<Exit, S
 
 /// The tokio runtime of this process.
 pub fn runtime() -> io::Result<tokio::runtime::Runtime> {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build()
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // A file that may not grow is a warning where it is written, like a full disk.
+    runtime.block_on(async { signals::outlive_file_limit() })?;
+    Ok(runtime)
 }

@@ -117,6 +117,7 @@ impl Transcript {
     pub fn past(&self) -> Past {
         Past {
             messages: self.messages(),
+            summaries: mend::summaries(&self.lines),
             results: mend::results(&self.lines),
             granted: mend::granted(&self.lines),
         }

@@ -120,18 +120,38 @@ impl Conversation {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.resume(Vec::new());
+    /// Puts a summary in the place of everything but the user's last message and the round at hand.
+    pub(super) fn summarise(&mut self, text: String) {
+        let end = self.round();
+        let keep = self.last_user().filter(|at| *at < end);
+        self.replace_first(end, keep, Message::User { text });
     }
 
-    /// Goes on with these messages in the place of those so far.
-    pub(super) fn resume(&mut self, history: Vec<Message>) {
-        self.messages.clear();
-        self.raw.messages = 0;
-        self.raw.results = 0;
+    fn extend(&mut self, history: Vec<Message>) {
         for message in repaired(history) {
             self.push(message);
         }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.resume(Vec::new(), Vec::new());
+    }
+
+    /// Goes on with these messages in the place of those so far, and with what summaries made of
+    /// them: each came after so many.
+    pub(super) fn resume(&mut self, history: Vec<Message>, summaries: Vec<(usize, String)>) {
+        self.messages.clear();
+        self.raw.messages = 0;
+        self.raw.results = 0;
+        let mut rest = history.into_iter();
+        let mut taken = 0;
+        for (after, text) in summaries {
+            let part = rest.by_ref().take(after.saturating_sub(taken)).collect();
+            taken = after.max(taken);
+            self.extend(part);
+            self.summarise(text);
+        }
+        self.extend(rest.collect());
         let messages = &self.messages;
         self.offers.start_over(|| called(messages));
         self.offers_changed();

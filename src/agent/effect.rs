@@ -109,6 +109,12 @@ pub enum SessionEvent {
         /// Its name as its endpoint knows it.
         model: String,
     },
+    /// From here on the model gets a summary in the place of what was said before; the user's last
+    /// message and the round at hand stay as they are.
+    Summarised {
+        /// What stands there instead.
+        text: String,
+    },
     /// The end of a turn.
     TurnEnded {
         /// Why.

@@ -13,8 +13,11 @@ use crate::domain::{Call, CallId, Message, Outcome, ToolId};
 /// An earlier conversation, as it is gone on with.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Past {
-    /// Its messages in order.
+    /// Its messages in order, all of them.
     pub messages: Vec<Message>,
+    /// Summaries that were made of it: after how many of the messages, and what the model has had
+    /// since in their place.
+    pub summaries: Vec<(usize, String)>,
     /// What its calls gave, oldest first. Where two have the same identity the later one counts.
     pub results: Vec<PastResult>,
     /// The tools that were allowed for the session in the run before.
@@ -86,7 +89,7 @@ impl Agent {
         let latest = past.results.iter().rev().filter(|result| seen.insert(result.call));
         let kept: Vec<(Whole, bool)> = latest.filter_map(kept).collect();
         self.learn_past(&past);
-        self.conversation.resume(past.messages);
+        self.conversation.resume(past.messages, past.summaries);
         for (whole, cut) in kept.into_iter().rev() {
             self.kept.keep(whole);
             if cut {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::context::Conversation;
 use super::phase::{Draft, Phase, Summing};
 use super::results::{beginning, cut};
-use super::{Agent, Effect};
+use super::{Agent, Effect, SessionEvent};
 use crate::domain::model::ModelRequest;
 use crate::domain::turn::estimate_tokens;
 use crate::domain::{Message, Source, Warning};
@@ -63,8 +63,9 @@ impl Agent {
             let shown = beginning(summary, self.conversation.estimated(most));
             let rest =
                 if shown.len() < summary.len() { "\n[The summary was cut here.]" } else { "" };
-            let by = Message::User { text: format!("{MARK}\n{shown}{rest}") };
-            self.conversation.replace_first(summing.end, summing.keep, by);
+            let text = format!("{MARK}\n{shown}{rest}");
+            self.out.push(Effect::Save(SessionEvent::Summarised { text: text.clone() }));
+            self.conversation.replace_first(summing.end, summing.keep, Message::User { text });
             self.warn(Warning::new(
                 Source::Model,
                 summarised(summing),

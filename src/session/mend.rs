@@ -49,6 +49,24 @@ pub(super) fn messages(lines: &[Line]) -> Vec<Message> {
     steps(lines).into_iter().filter_map(message).collect()
 }
 
+/// Summaries that the model got in the place of what was said: each after so many messages.
+pub(super) fn summaries(lines: &[Line]) -> Vec<(usize, String)> {
+    let mut messages = 0;
+    let mut found = Vec::new();
+    for step in steps(lines) {
+        match step {
+            Step::Line(Line { event: SessionEvent::Summarised { text }, .. }) => {
+                found.push((messages, text.clone()));
+            }
+            Step::Line(Line { event: SessionEvent::Message { .. }, .. })
+            | Step::Result { .. }
+            | Step::Lost { .. } => messages += 1,
+            Step::Line(_) => {}
+        }
+    }
+    found
+}
+
 /// What the calls of the model gave.
 pub(super) fn results(lines: &[Line]) -> Vec<PastResult> {
     let mut told: HashMap<CallId, Arc<str>> = HashMap::new();
@@ -122,6 +140,7 @@ impl<'a> Mending<'a> {
             | SessionEvent::Granted { .. }
             | SessionEvent::ModelChanged { .. } => {}
             SessionEvent::Message { .. }
+            | SessionEvent::Summarised { .. }
             | SessionEvent::TurnEnded { .. }
             | SessionEvent::Resumed => {
                 self.close();

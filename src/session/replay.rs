@@ -84,7 +84,9 @@ impl<'a> Replay<'a> {
                 };
                 self.out.push(Notice::ModelChanged { model, switched: true });
             }
-            SessionEvent::Granted { .. } | SessionEvent::Resumed => {}
+            SessionEvent::Granted { .. }
+            | SessionEvent::Summarised { .. }
+            | SessionEvent::Resumed => {}
         }
         self.heard = at.or(self.heard);
     }

@@ -84,6 +84,12 @@ impl Page {
             SessionEvent::ModelChanged { model } => {
                 self.remark(&format!("From here on: {}.", code(model)));
             }
+            SessionEvent::Summarised { text } => {
+                self.remark(
+                    "From here on the model has this in the place of what was said before:",
+                );
+                self.quote(text);
+            }
             SessionEvent::Resumed => {
                 self.block("---");
                 self.remark(&format!("Resumed {}.", code(&line.at)));

@@ -18,7 +18,7 @@ pub enum Caught {
 mod imp {
     use std::io;
 
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
     use tokio::signal::unix::{Signal, SignalKind, signal};
 
     use super::Caught;
@@ -58,6 +58,13 @@ mod imp {
         }
     }
 
+    /// From here on a file that reaches the limit of the shell (`ulimit -f`) is an error of writing
+    /// it, and no death. Must be called inside a tokio runtime.
+    pub fn outlive_file_limit() -> io::Result<()> {
+        // A handler stays installed once its listener is gone.
+        signal(SignalKind::from_raw(SIGXFSZ)).map(drop)
+    }
+
     /// Stops this process; returns once it is continued.
     pub(super) fn stop() -> io::Result<()> {
         signal_hook::low_level::emulate_default_handler(SIGTSTP)
@@ -89,13 +96,18 @@ mod imp {
         }
     }
 
+    /// There is no such limit here.
+    pub fn outlive_file_limit() -> io::Result<()> {
+        Ok(())
+    }
+
     /// There is no stopping here.
     pub(super) fn stop() -> io::Result<()> {
         Err(io::Error::new(io::ErrorKind::Unsupported, "there is no job control here"))
     }
 }
 
-pub use imp::Signals;
+pub use imp::{Signals, outlive_file_limit};
 
 /// Stops this process, as Ctrl-Z does in a shell; returns once it is continued.
 pub fn stop() -> io::Result<()> {

@@ -27,7 +27,7 @@ fn earlier() -> Past {
             incomplete: false,
         },
     ];
-    Past { messages, results: vec![result], granted: Vec::new() }
+    Past { messages, results: vec![result], ..Past::default() }
 }
 
 fn resumed(grants: Grants) -> Event {

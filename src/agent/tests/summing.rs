@@ -1,9 +1,9 @@
 //! A conversation that outgrows the model's window.
 
 use super::rig::*;
-use crate::agent::{AgentConfig, Effect, Event};
-use crate::domain::Interaction;
+use crate::agent::{AgentConfig, Effect, Event, Grants, Past, SessionEvent};
 use crate::domain::model::{Finish, ModelRequest, ProviderErrorKind};
+use crate::domain::{Interaction, Message};
 
 const NOTHING: [&str; 0] = [];
 
@@ -37,12 +37,35 @@ fn the_earlier_part_is_summarised_and_a_line_says_so() {
     let effects = rig.all(finish(2, Finish::Stop));
     let short: Vec<String> = effects.iter().filter_map(in_short).collect();
     assert_eq!(short, ["warned", "ask model 2"]);
+    let kept = effects.iter().find_map(|effect| match effect {
+        Effect::Save(SessionEvent::Summarised { text }) => Some(text.clone()),
+        _ => None,
+    });
     let said = roles(&request_of(effects));
+    assert_eq!(said[0], format!("user {}", kept.expect("it is kept")));
     assert_eq!(said.len(), 2);
     assert!(said[0].ends_with("It is about project 42."), "{said:?}");
     assert_eq!(said[1], "user and now?");
     assert_eq!(rig.does(text(2, "Now this.")), ["text Now this."]);
     assert_eq!(rig.does(finish(2, Finish::Stop)), ["ended Done"]);
+}
+
+#[test]
+fn a_summary_holds_when_the_conversation_is_gone_on_with() {
+    let says = |text: &str| Message::Assistant {
+        text: text.to_owned(),
+        reasoning: None,
+        calls: Vec::new(),
+        incomplete: false,
+    };
+    let user = |text: &str| Message::User { text: text.to_owned() };
+    let messages = vec![user("remember"), says("much"), user("and now?"), says("Now this.")];
+    let summaries = vec![(3, "in short".to_owned())];
+    let past = Box::new(Past { messages, summaries, ..Past::default() });
+    let mut rig = Rig::new(AgentConfig::new(Interaction::Interactive));
+    rig.does(Event::Resumed { past, grants: Grants::Ended });
+    let said = roles(&rig.request(submit("go on")));
+    assert_eq!(said, ["user in short", "user and now?", "assistant Now this.[]", "user go on"]);
 }
 
 #[test]

@@ -142,3 +142,16 @@ fn whole_results_are_found_with_what_the_model_saw_of_them() {
     assert_eq!((found.len(), found[0].call), (1, CallId(7)));
     assert_eq!(found[0].told.as_deref(), Some("a part"));
 }
+
+#[test]
+fn a_summary_stands_after_the_results_of_the_round_that_it_leaves() {
+    let lines = [
+        user("go"),
+        asked(&["a", "b"]),
+        told("b", "two"),
+        line(SessionEvent::Summarised { text: "in short".to_owned() }),
+        asked(&["c"]),
+    ];
+    assert_eq!(summaries(&lines), [(4, "in short".to_owned())]);
+    assert_eq!(texts(&lines).len(), 3);
+}
