@@ -159,6 +159,8 @@ pub struct UiState {
     pub catalog: Arc<Catalog>,
     /// Warnings that reached the screen otherwise than in the catalog.
     pub warnings: Vec<Warning>,
+    /// Those of them that are about the conversation at hand, and end with it.
+    pub passing: Vec<Warning>,
     /// A prompt that waits until discovery has settled.
     pub waiting_prompt: Option<String>,
     /// Whether the terminal has the user's attention; true until it says otherwise.
@@ -207,6 +209,7 @@ impl UiState {
             status: Status::default(),
             catalog,
             warnings,
+            passing: Vec::new(),
             waiting_prompt: None,
             attended: true,
             quit_until: None,

@@ -311,8 +311,11 @@ impl Columns {
                 cell(&mut pieces, &tokens, 10, theme.muted);
             }
             flow::push(&mut pieces, line.mode.word(), mode_style(line.mode, theme));
-            if line.filtered > 0 {
-                flow::push(&mut pieces, &format!("  {} left out", line.filtered), theme.muted);
+            let left_out = format!("  {} left out", line.filtered);
+            let taken = flow::width(&pieces);
+            // Cut, it would read as a part of the mode; the side panel lists them anyway.
+            if line.filtered > 0 && taken + text::width(&left_out) <= paper.width {
+                flow::push(&mut pieces, &left_out, theme.muted);
             }
         }
         flow::row(flow::cut(&pieces, paper.width))

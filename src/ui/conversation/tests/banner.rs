@@ -55,3 +55,19 @@ fn warning_that_the_banner_tells_is_not_told_twice() {
     let other = Warning::new(Source::Model, "no tool support", "Choose another model.");
     assert!(scene.conversation.apply(&Notice::Warned { warning: other }, scene.now));
 }
+
+#[test]
+fn how_many_were_left_out_is_said_whole_or_not_at_all() {
+    let mut server = server("everything", ServerState::Ready, 11);
+    server.filtered = vec![FilteredTool { name: "old".into(), reason: "not wanted".into() }];
+    let mut scene = Scene::new();
+    let catalog = Catalog::new(vec![server], vec![], 1);
+    scene.apply(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+    assert!(scene.screen(100, 12).contains("1 left out"));
+    for width in 46..100 {
+        let screen = scene.screen(width, 12);
+        let row = screen.lines().find(|row| row.contains("everything")).unwrap();
+        let whole = row.trim_end_matches([' ', '"']);
+        assert!(whole.ends_with("ask") || whole.ends_with("1 left out"), "{width}: {row}");
+    }
+}
