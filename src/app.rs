@@ -19,7 +19,7 @@ use crossterm::event::Event;
 use tokio::sync::mpsc;
 
 use crate::bridge::{NOTICES, Notice, Op};
-use crate::runtime::Handle;
+use crate::runtime::{self, Handle};
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
 use crate::terminal::signals::{Caught, INTERRUPT, Signals};
@@ -84,21 +84,8 @@ pub async fn run(
         },
     };
     drop(app);
-    farewell(notices, handle.ops).await;
+    runtime::farewell(notices, handle.ops, FAREWELL).await;
     looped.map(|()| outcome)
-}
-
-/// Asks the runtime to end and waits until it has, not longer than [`FAREWELL`].
-async fn farewell(mut notices: mpsc::Receiver<Notice>, ops: mpsc::Sender<Op>) {
-    let ended = async {
-        // Notices are taken in the meantime: a runtime that cannot speak cannot listen.
-        let drain = async { while notices.recv().await.is_some() {} };
-        let quit = async { drop(ops.send(Op::Quit).await) };
-        tokio::join!(drain, quit);
-    };
-    if tokio::time::timeout(FAREWELL, ended).await.is_err() {
-        tracing::warn!("the runtime did not end in time");
-    }
 }
 
 /// Why the loop ends.

@@ -13,6 +13,7 @@ pub mod audit;
 pub mod call;
 pub mod check;
 pub mod config;
+pub mod crash;
 #[cfg(feature = "demo")]
 pub mod demo_server;
 pub mod exec;

@@ -59,7 +59,7 @@ pub struct Demo {
 /// The services behind a [`Demo`]: bound, not yet answering.
 #[derive(Debug)]
 pub struct Services {
-    mcp: TcpListener,
+    mcp: Option<TcpListener>,
     model: Option<TcpListener>,
     key: SecretString,
     key_is: KeyIs,
@@ -74,7 +74,7 @@ pub fn start() -> io::Result<(Demo, Services)> {
     let key = SecretString::from(random_key());
     let demo = Demo { mcp: url(&mcp, "mcp")?, model: url(&model, "v1")?, key: key.clone() };
     let services = Services {
-        mcp,
+        mcp: Some(mcp),
         model: Some(model),
         key,
         key_is: KeyIs::Required,
@@ -82,6 +82,22 @@ pub fn start() -> io::Result<(Demo, Services)> {
         extra_tools: 0,
     };
     Ok((demo, services))
+}
+
+/// Binds the scripted model alone, for servers of the user's own: its base URL and the key it wants.
+pub fn model_alone() -> io::Result<(Url, SecretString, Services)> {
+    let model = bind(0)?;
+    let key = SecretString::from(random_key());
+    let url = url(&model, "v1")?;
+    let services = Services {
+        mcp: None,
+        model: Some(model),
+        key: key.clone(),
+        key_is: KeyIs::Required,
+        origins: Vec::new(),
+        extra_tools: 0,
+    };
+    Ok((url, key, services))
 }
 
 /// Binds the bug tracker alone, for any MCP client of this machine: it works without the key, and
@@ -92,7 +108,7 @@ pub fn server_alone(port: u16) -> io::Result<(Url, SecretString, Services)> {
     let origins = ["http://localhost:*", "http://127.0.0.1:*"].map(str::to_owned).to_vec();
     let url = url(&mcp, "mcp")?;
     let services = Services {
-        mcp,
+        mcp: Some(mcp),
         model: None,
         key: key.clone(),
         key_is: KeyIs::Optional,
@@ -111,16 +127,19 @@ impl Services {
 
     /// Answers until `cancel`.
     pub async fn serve(self, cancel: CancellationToken) -> io::Result<()> {
-        let tracker = Arc::new(Tracker::load()?);
         let guard = Arc::new(Guard { key: self.key, key_is: self.key_is, origins: self.origins });
-        let service = mcp::service(tracker, self.extra_tools, &guard.origins, cancel.clone());
-        let mcp = guarded(Router::new().route_service("/mcp", service), &guard);
-        let Some(listener) = self.model else {
-            return answer(self.mcp, mcp, cancel).await;
+        let tracker = async {
+            let Some(listener) = self.mcp else { return Ok(()) };
+            let tracker = Arc::new(Tracker::load()?);
+            let service = mcp::service(tracker, self.extra_tools, &guard.origins, cancel.clone());
+            let routes = guarded(Router::new().route_service("/mcp", service), &guard);
+            answer(listener, routes, cancel.clone()).await
         };
-        let model = guarded(model::routes()?, &guard);
-        let (first, second) =
-            tokio::join!(answer(self.mcp, mcp, cancel.clone()), answer(listener, model, cancel));
+        let model = async {
+            let Some(listener) = self.model else { return Ok(()) };
+            answer(listener, guarded(model::routes()?, &guard), cancel.clone()).await
+        };
+        let (first, second) = tokio::join!(tracker, model);
         first.and(second)
     }
 }

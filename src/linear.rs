@@ -3,7 +3,7 @@
 //!
 //! Everything is said once, in whole lines. Decisions are answered with typed words; what allows a
 //! call has to be typed in full, and nothing that was typed before the question counts as an answer.
-//! [`Talk`] decides what is said and what is done; this module only reads, writes and waits.
+//! `Talk` decides what is said and what is done; this module only reads, writes and waits.
 
 mod ask;
 mod talk;
@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use crate::bridge::{Notice, Op};
 use crate::cmd::output;
 use crate::cmd::questions::Lines;
-use crate::runtime::Handle;
+use crate::runtime::{self, Handle};
 use crate::terminal::signals::{self, Caught, INTERRUPT, Signals};
 
 use talk::{Step, Talk};
@@ -64,20 +64,8 @@ pub async fn run(options: Options, handle: Handle) -> io::Result<Outcome> {
     };
     let looped = face.run(&mut signals).await;
     let Face { talk, notices, ops, signal, .. } = face;
-    farewell(notices, ops).await;
+    runtime::farewell(notices, ops, FAREWELL).await;
     looped.map(|()| Outcome { transcript: talk.transcript().cloned(), signal })
-}
-
-async fn farewell(mut notices: mpsc::Receiver<Notice>, ops: mpsc::Sender<Op>) {
-    let ended = async {
-        // Notices are taken in the meantime: a runtime that cannot speak cannot listen.
-        let drain = async { while notices.recv().await.is_some() {} };
-        let quit = async { drop(ops.send(Op::Quit).await) };
-        tokio::join!(drain, quit);
-    };
-    if tokio::time::timeout(FAREWELL, ended).await.is_err() {
-        tracing::warn!("the runtime did not end in time");
-    }
 }
 
 struct Face {

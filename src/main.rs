@@ -6,6 +6,6 @@ use clap::Parser;
 use mini_me_tui::{cli, cmd};
 
 fn main() -> color_eyre::Result<ExitCode> {
-    color_eyre::install()?;
+    cmd::crash::install()?;
     Ok(cmd::run(cli::Cli::parse()).into())
 }

@@ -115,9 +115,9 @@ pub enum Command {
         tool: ToolName,
         /// What is sent, exactly.
         arguments: Arc<Map<String, Value>>,
-        /// The definition that was decided about: the call is not sent where the server has listed
-        /// another one since. `None` where nobody decided about any.
-        definition: Option<Arc<ToolDefinition>>,
+        /// Fingerprint of the definition that was decided about, as the server gave it: the call is not
+        /// sent where the server has listed another one since. `None` where nobody decided about any.
+        decided: Option<Arc<str>>,
         /// Cancels the call in the way of the server's era.
         cancel: CancellationToken,
         /// Where the outcome goes.

@@ -134,13 +134,10 @@ fn member((name, value): (&String, &Value)) -> (String, Value) {
     (name.clone(), value)
 }
 
-/// A secret value as it is, and as JSON and URLs spell it.
+/// Every form in which others may write a value: the value itself and its JSON, URL, hex and Base64
+/// forms. Not sorted, and one may be there twice.
 pub fn spellings(value: &str) -> Vec<String> {
-    let escaped = Value::from(value).to_string();
-    let escaped = escaped.trim_start_matches('"').trim_end_matches('"').to_owned();
-    let encoded: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();
-    let percent = encoded.replace('+', "%20");
-    vec![value.to_owned(), escaped, encoded, percent]
+    known::spelled(value)
 }
 
 fn folded(name: &str) -> String {

@@ -17,7 +17,7 @@ mod wiretap;
 mod work;
 
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -109,6 +109,25 @@ impl Handle {
     pub async fn join(&self) {
         self.ended.cancelled().await;
     }
+}
+
+/// Asks the runtime to end and waits until it has. Says whether that came in time.
+pub async fn farewell(
+    mut notices: mpsc::Receiver<Notice>,
+    ops: mpsc::Sender<Op>,
+    patience: Duration,
+) -> bool {
+    let ended = async {
+        // Notices are taken in the meantime: a runtime that cannot speak cannot listen.
+        let drain = async { while notices.recv().await.is_some() {} };
+        let quit = async { drop(ops.send(Op::Quit).await) };
+        tokio::join!(drain, quit);
+    };
+    let in_time = tokio::time::timeout(patience, ended).await.is_ok();
+    if !in_time {
+        tracing::warn!("the runtime did not end in time");
+    }
+    in_time
 }
 
 /// Starts everything inside the current tokio runtime and returns at once: servers connect in the

@@ -1,6 +1,6 @@
 //! The wire: every HTTP exchange of a run, bounded, without secrets; and what can be made of one.
 //!
-//! [`Recorder`] keeps them, [`Tap`] is what a client records through, [`curl`], [`command`] and
+//! [`Recorder`] keeps them, [`Tap`] is what a client records through, [`curl()`], [`command()`] and
 //! [`har()`] write them for other programs. Pure: whoever makes a recorder gives it a clock, and what
 //! is shown of an exchange is worked out when somebody looks, never while it is recorded.
 

@@ -50,6 +50,20 @@ pub struct Head {
     pub writing: Option<Link>,
 }
 
+impl Head {
+    /// Whether the log may end here: with the last line, or with what came of those that were being
+    /// written when the program was killed or the disk was full.
+    pub(super) fn allows(&self, end: &Link) -> bool {
+        let within = |writing: &Link| {
+            writing == end || (self.last.count..writing.count).contains(&end.count)
+        };
+        match &self.writing {
+            Some(writing) if end.count > self.last.count => within(writing),
+            _ => *end == self.last,
+        }
+    }
+}
+
 /// A line with its place in the chain, without a line break. `body` is a JSON object with members.
 pub(super) fn sealed(body: &str, after: &mut Link) -> String {
     let open = body.strip_suffix('}').unwrap_or(body);
@@ -60,16 +74,21 @@ pub(super) fn sealed(body: &str, after: &mut Link) -> String {
 }
 
 /// A line about the log itself; `torn` are the bytes of the line before, where those are a torn one.
-pub(super) fn note(when: &str, text: &str, torn: Option<&[u8]>) -> String {
+/// `broken` says what does not fit: whoever checks the log later is told as well.
+pub(super) fn note(when: &str, text: &str, torn: Option<&[u8]>, broken: Option<Kind>) -> String {
     let mut body = serde_json::json!({ "v": super::VERSION, "when": when, "note": text });
     if let (Some(torn), Some(members)) = (torn, body.as_object_mut()) {
         members.insert("torn".to_owned(), digest(torn).into());
+    }
+    if let (Some(broken), Some(members)) = (broken, body.as_object_mut()) {
+        let broken = serde_json::to_value(broken).unwrap_or_default();
+        members.insert("broken".to_owned(), broken);
     }
     body.to_string()
 }
 
 /// What is wrong with a place of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
     /// A line does not have its own hash any more.
@@ -127,6 +146,8 @@ struct Place {
     note: Option<String>,
     #[serde(default)]
     torn: Option<String>,
+    #[serde(default)]
+    broken: Option<Kind>,
 }
 
 impl Place {
@@ -254,7 +275,11 @@ impl Check {
             self.order(line, &place, whole);
         }
         if let Some(note) = place.note.as_ref().filter(|_| place.torn.is_none()) {
-            self.report.remarks.push(format!("line {line}: {note}"));
+            let text = format!("line {line}: {note}");
+            match place.broken {
+                Some(kind) => self.problem(line, kind, text),
+                None => self.report.remarks.push(text),
+            }
         }
         self.seen.entry(place.seq).or_insert(line);
         self.highest = self.highest.max(place.seq);
@@ -352,8 +377,7 @@ impl Check {
             }
             return;
         };
-        let known = last == head.last || head.writing.as_ref() == Some(&last);
-        if known {
+        if head.allows(&last) {
             return;
         }
         if self.highest < head.last.count {

@@ -8,7 +8,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::chain::{self, Head, Link, Report};
+use super::chain::{self, Head, Kind, Link, Report};
 use super::line::AuditLine;
 use crate::store::{StoreError, lock, open_append, replace_quickly};
 
@@ -72,18 +72,25 @@ impl Joint {
         let mut notes = Vec::new();
         if let Some(torn) = torn {
             let said = "the line before was cut off: the program was stopped while it wrote";
-            notes.push(chain::note(when, said, Some(torn)));
+            notes.push(chain::note(when, said, Some(torn), None));
         }
         let (link, said) = match head {
-            None => (last, Some("the head of the log was missing: lines before this may be too")),
-            Some(head) if last == head.last || head.writing.as_ref() == Some(&last) => (last, None),
+            None => {
+                let said = "the head of the log was missing: lines before this may be too";
+                (last, Some((said, Some(Kind::HeadMissing))))
+            }
+            Some(head) if head.allows(&last) => (last, None),
+            // The gap in the numbers says the same to whoever checks the log.
             Some(head) if last.count < head.last.count => (
                 head.last.clone(),
-                Some("lines before this one are missing: the log was cut or moved away"),
+                Some(("lines before this one are missing: the log was cut or moved away", None)),
             ),
-            Some(_) => (last, Some("lines before this one were added or changed by somebody else")),
+            Some(_) => {
+                let said = "lines before this one were added or changed by somebody else";
+                (last, Some((said, Some(Kind::Inserted))))
+            }
         };
-        notes.extend(said.map(|said| chain::note(when, said, None)));
+        notes.extend(said.map(|(said, broken)| chain::note(when, said, None, broken)));
         Self { link, text, notes }
     }
 
@@ -94,7 +101,7 @@ impl Joint {
             return Self { link: Link::before(&prefix), text, notes: Vec::new() };
         };
         let said = "lines before this one are missing: the log was emptied or moved away";
-        Self { link: head.last.clone(), text, notes: vec![chain::note(when, said, None)] }
+        Self { link: head.last.clone(), text, notes: vec![chain::note(when, said, None, None)] }
     }
 }
 
@@ -144,7 +151,6 @@ fn write_head(log: &Path, head: &Head) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::audit::chain::Kind;
 
     fn body(n: usize) -> String {
         format!("{{\"v\":1,\"when\":\"{n}\",\"call\":{n}}}")
@@ -231,15 +237,48 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_taken_away_is_noted() {
+    fn a_head_that_is_taken_away_stays_visible() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("audit.jsonl");
         write(&path, 0, 2);
         fs::remove_file(head_file(&path)).unwrap();
         assert_eq!(kinds(&path), [Kind::HeadMissing]);
         write(&path, 2, 3);
-        let report = check(&path).unwrap();
-        assert_eq!((report.problems.len(), report.remarks.len()), (0, 1));
+        assert_eq!(kinds(&path), [Kind::HeadMissing]);
+        write(&path, 3, 4);
+        assert_eq!(kinds(&path), [Kind::HeadMissing]);
+    }
+
+    #[test]
+    fn a_last_line_that_is_written_anew_stays_visible_after_further_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        write(&path, 0, 2);
+        let log = fs::read_to_string(&path).unwrap();
+        let first = log.lines().next().unwrap();
+        let mut link = chain::end(format!("{first}\n").as_bytes()).last.unwrap();
+        let forged = chain::sealed(&body(77), &mut link);
+        fs::write(&path, format!("{first}\n{forged}\n")).unwrap();
+        assert_eq!(kinds(&path), [Kind::Edited]);
+        write(&path, 2, 3);
+        assert_eq!(kinds(&path), [Kind::Inserted]);
+    }
+
+    #[test]
+    fn lines_of_which_only_some_reached_a_full_disk_are_no_forgery() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        write(&path, 0, 2);
+        let before = read_head(&path).unwrap().unwrap();
+        write(&path, 2, 5);
+        let after = read_head(&path).unwrap().unwrap();
+        let log = fs::read_to_string(&path).unwrap();
+        let three: Vec<&str> = log.lines().take(3).collect();
+        fs::write(&path, format!("{}\n{{\"v\":1,", three.join("\n"))).unwrap();
+        write_head(&path, &Head { writing: Some(after.last), ..before }).unwrap();
+        assert_eq!(kinds(&path), []);
+        write(&path, 5, 6);
+        assert_eq!(kinds(&path), []);
     }
 
     #[test]

@@ -61,7 +61,7 @@ async fn one_call(
 ) -> Result<Exit, Stop> {
     let tool = resolve::resolve(&program.catalog, &options.tool)?;
     usable(&program.catalog, &tool)?;
-    let arguments = arguments(&tool, given, &options.arguments)?;
+    let arguments = arguments(&tool, given, options)?;
     let arguments = Arc::new(arguments);
     let op = if options.unchecked {
         Op::CallUnchecked { tool: tool.id.clone(), arguments }
@@ -100,9 +100,10 @@ fn usable(catalog: &Catalog, tool: &Tool) -> Result<(), Stop> {
 fn arguments(
     tool: &Tool,
     mut given: Map<String, Value>,
-    words: &[String],
+    options: &cli::Call,
 ) -> Result<Map<String, Value>, Stop> {
-    let mut single = form::arguments(&tool.definition.input_schema, words)
+    let read = if options.unchecked { form::loose_arguments } else { form::arguments };
+    let mut single = read(&tool.definition.input_schema, &options.arguments)
         .map_err(|why| Stop::usage(format!("{}: {why}", tool.id)))?;
     given.append(&mut single);
     Ok(given)
@@ -154,10 +155,12 @@ async fn settled(
         match notice {
             Notice::CallChanged { call, state } if call.tool == tool.id => match state {
                 CallState::Done { outcome, took, .. } => return Ok((outcome, took)),
-                CallState::Running { progress: Some(progress) } if !progress.note.is_empty() => {
-                    output::note(&format!("… {}", text::line(&progress.note)));
+                CallState::Running { progress } => {
+                    if let Some(words) = progress.and_then(|progress| progress.words()) {
+                        output::note(&format!("… {}", text::line(&words)));
+                    }
                 }
-                CallState::Running { .. } | CallState::Asking => {}
+                CallState::Asking => {}
             },
             Notice::CallRefused { outcome, .. } => return Ok((outcome, Duration::ZERO)),
             _ => {}

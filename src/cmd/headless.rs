@@ -71,15 +71,9 @@ impl Headless {
     }
 
     /// Ends everything in order, not waiting longer than a moment.
-    pub async fn end(mut self) {
-        let farewell = async {
-            // A runtime that cannot speak cannot listen: its last notices are taken in.
-            let quit = async { drop(self.handle.ops.send(Op::Quit).await) };
-            let drain = async { while self.handle.notices.recv().await.is_some() {} };
-            tokio::join!(quit, drain);
-            self.handle.join().await;
-        };
-        if tokio::time::timeout(FAREWELL, farewell).await.is_err() {
+    pub async fn end(self) {
+        let Handle { notices, ops, .. } = self.handle;
+        if !runtime::farewell(notices, ops, FAREWELL).await {
             output::note("mini-me-tui: not everything ended in time");
         }
     }

@@ -152,6 +152,8 @@ pub fn reason(outcome: &Outcome) -> String {
         Outcome::Denied(DeniedBy::Rule { rule }) => rule.clone(),
         Outcome::Denied(DeniedBy::Headless { rule, why }) => {
             let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
+            // It is made to be pasted, and servers choose the names of their tools.
+            let rule = rule.replace('\'', "'\\''");
             format!(
                 "it would ask{why}, and nobody is here to be asked; --allow '{rule}' would allow it"
             )
@@ -205,6 +207,15 @@ mod tests {
 
     use super::*;
     use crate::domain::ToolOutput;
+
+    #[test]
+    fn a_rule_to_paste_stays_one_word_whatever_the_tool_is_called() {
+        let rule = "s/x'; touch pwned; '".to_owned();
+        let denied =
+            Outcome::Denied(crate::domain::DeniedBy::Headless { rule, why: String::new() });
+        let said = reason(&denied);
+        assert!(said.contains(r"--allow 's/x'\''; touch pwned; '\''' would"), "{said}");
+    }
 
     #[test]
     fn invisible_and_c1_characters_are_escaped_and_mean_the_same() {

@@ -8,8 +8,10 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use super::{Exit, Stop, config as config_command, output};
+use super::{Exit, Stop, config as config_command, crash, output};
 use crate::cli::{self, Common};
+#[cfg(feature = "demo")]
+use crate::config::model::DEMO_ENDPOINT;
 use crate::config::{self, Config, Loaded, ModelConfig, ServerConfig};
 #[cfg(feature = "demo")]
 use crate::config::{Auth, ProviderKind};
@@ -57,7 +59,11 @@ impl Launch {
         setup.warnings = loaded.warnings;
         setup.refused = loaded.refused;
         #[cfg(feature = "demo")]
-        let services = if common.demo { Some(start_demo(&mut config, &mut setup)?) } else { None };
+        let services = if common.demo {
+            Some(start_demo(&mut config, &mut setup)?)
+        } else {
+            start_demo_model(&mut config)?
+        };
         #[cfg(not(feature = "demo"))]
         if common.demo {
             return Err(Stop::usage("this build has no demo; build it with the feature `demo`."));
@@ -68,6 +74,7 @@ impl Launch {
             Err(warning) => setup.warnings.push(*warning),
         }
         setup.config = config;
+        crash::hide(&spec::secrets(&setup.config));
         let archive =
             common.wire.clone().map(|file| Archive::begin(file, &mut setup)).transpose()?;
         let log = start_log(common, &mut setup);
@@ -260,20 +267,32 @@ fn start_demo(config: &mut Config, setup: &mut Setup) -> Result<Services, Stop> 
         ..ServerConfig::new(demo::SERVER.into(), demo.mcp)
     }];
     config.model = Some(ModelConfig {
-        provider: ProviderKind::Demo,
-        base_url: demo.model,
-        name: demo::MODEL.to_owned(),
         api_key: Some(demo.key),
         api_key_env: Some(demo::KEY.to_owned()),
         context_window: Some(demo::WINDOW),
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
+        ..ModelConfig::new(ProviderKind::Demo, demo.model, demo::MODEL.to_owned())
     });
     // What the user's own file says of other servers and of a model has no part in the demo.
     setup.refused.clear();
     setup.warnings.clear();
     Ok(services)
+}
+
+/// A config that names the demo's model, and no endpoint of one that runs already, has it started.
+#[cfg(feature = "demo")]
+fn start_demo_model(config: &mut Config) -> Result<Option<Services>, Stop> {
+    let named = |model: &&mut ModelConfig| {
+        model.provider == ProviderKind::Demo && model.base_url.as_str() == DEMO_ENDPOINT
+    };
+    let Some(model) = config.model.as_mut().filter(named) else { return Ok(None) };
+    let (url, key, services) = demo::model_alone().map_err(|error| {
+        Stop::new(Exit::Failed, format!("the demo's model cannot start: {error}"))
+    })?;
+    model.base_url = url;
+    model.api_key = Some(key);
+    model.api_key_env = Some(demo::KEY.to_owned());
+    model.context_window = model.context_window.or(Some(demo::WINDOW));
+    Ok(Some(services))
 }
 
 /// `--url`, `--model` and `--theme`; what is to be said about them.
@@ -320,8 +339,16 @@ fn one_more(
 }
 
 /// Reads what `-` stands for.
-pub fn standard_input() -> io::Result<String> {
-    io::read_to_string(io::stdin().lock())
+///
+/// # Errors
+/// Wrong usage where it is no text, a failure where it cannot be read.
+pub fn standard_input() -> Result<String, Stop> {
+    io::read_to_string(io::stdin().lock()).map_err(|why| match why.kind() {
+        io::ErrorKind::InvalidData => {
+            Stop::usage("what standard input holds is no text in UTF-8: convert it first.")
+        }
+        _ => why.into(),
+    })
 }
 
 #[cfg(test)]

@@ -84,6 +84,9 @@ pub enum AuditArguments {
     Full,
 }
 
+/// Stands for the endpoint of the embedded model, which has its address once it is started.
+pub const DEMO_ENDPOINT: &str = "http://127.0.0.1/";
+
 /// Which protocol the model's endpoint speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProviderKind {
@@ -116,6 +119,23 @@ pub struct ModelConfig {
     pub temperature: Option<f64>,
     /// Further headers, never secrets.
     pub headers: Vec<(String, String)>,
+}
+
+impl ModelConfig {
+    /// A model about which nothing else is said.
+    pub fn new(provider: ProviderKind, base_url: Url, name: impl Into<String>) -> Self {
+        Self {
+            provider,
+            base_url,
+            name: name.into(),
+            api_key: None,
+            api_key_env: None,
+            context_window: None,
+            max_output_tokens: None,
+            temperature: None,
+            headers: Vec::new(),
+        }
+    }
 }
 
 /// The servers and what holds for all of them.

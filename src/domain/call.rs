@@ -177,6 +177,19 @@ pub struct Progress {
     pub note: String,
 }
 
+impl Progress {
+    /// For a line of text: what the server says, else how much is done; raw. `None` where it says
+    /// neither.
+    pub fn words(&self) -> Option<String> {
+        match self.total {
+            _ if !self.note.is_empty() => Some(self.note.clone()),
+            Some(total) if total > 0.0 => Some(format!("{} of {total}", self.done)),
+            _ if self.done > 0.0 => Some(self.done.to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// Where a call stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum CallState {

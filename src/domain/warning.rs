@@ -51,7 +51,7 @@ impl Warning {
         Self::new(
             Source::Server(server.clone()),
             format!("The server {NOT_BY_PROTOCOL}: it {what}."),
-            "It is used all the same, as far as it can be; its makers may want to know.",
+            "It is used as far as it can be; its makers may want to know.",
         )
     }
 

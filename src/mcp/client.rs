@@ -171,10 +171,10 @@ impl Actor {
                 self.connect();
             }
             Command::Refresh => self.refresh(),
-            Command::Call { call, tool, arguments, definition, cancel, reply, trace } => {
+            Command::Call { call, tool, arguments, decided, cancel, reply, trace } => {
                 self.wake();
                 self.refresh_if_stale();
-                let request = Request { call, tool, arguments, definition, cancel, reply, trace };
+                let request = Request { call, tool, arguments, decided, cancel, reply, trace };
                 self.start(call::run(Arc::clone(&self.shared), request), |()| Done::Settled);
             }
             Command::Inquire { inquiry, cancel, reply } => {
@@ -434,7 +434,6 @@ impl Actor {
         self.attempts = 0;
         let conn = Arc::new(found.conn);
         self.era = Some(conn.dialect.era);
-        self.stages(found.stages);
         self.tell(ServerEventKind::Connected(conn.described()));
         for remark in &conn.remarks {
             let message = format!("The server is usable, but {remark}.");
@@ -467,12 +466,6 @@ impl Actor {
     fn breach(&mut self, breach: &'static str, detail: &str) {
         if let Some(warning) = self.shared.peer.breach(breach, detail) {
             self.tell(ServerEventKind::Warned(warning));
-        }
-    }
-
-    fn stages(&mut self, stages: Vec<(Stage, Duration)>) {
-        for (stage, took) in stages {
-            self.tell(ServerEventKind::Stage { stage, took });
         }
     }
 

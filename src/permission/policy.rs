@@ -208,7 +208,7 @@ impl Policy {
     }
 
     /// The first rule that fits beyond doubt decides, else the modes. One before it that may fit
-    /// counts only where it is the stricter one.
+    /// counts only where it is the stricter one; one that denies also behind it, as its denial would.
     fn by_rule_or_mode(
         &self,
         tool: &Tool,
@@ -220,12 +220,13 @@ impl Policy {
         let mut first = None;
         for applied in self.rules(tool) {
             match fits(&applied) {
-                Fit::Yes => {
-                    first = Some(applied);
-                    break;
+                Fit::Yes => first = first.or(Some(applied)),
+                Fit::Doubt | Fit::Likely
+                    if first.is_none() || applied.rule.permissions == Mode::Deny =>
+                {
+                    doubt = doubt.or(Some(applied.rule));
                 }
-                Fit::Doubt | Fit::Likely => doubt = doubt.or(Some(applied.rule)),
-                Fit::No => {}
+                Fit::Doubt | Fit::Likely | Fit::No => {}
             }
         }
         let decision = match (first, server.mode) {

@@ -281,6 +281,28 @@ fn headless_rule_allows_the_tool_it_names() {
 }
 
 #[test]
+fn what_data_of_other_servers_would_change_is_told_with_the_rule() {
+    let from = |server: &str, mode| Rule {
+        from: vec![Pattern(server.to_owned())],
+        origin: RuleOrigin { file: Some(PathBuf::from("c.yaml")), line: Some(8) },
+        ..rule("send", mode)
+    };
+    let rules = vec![from("a", Mode::Deny), from("c*", Mode::Auto)];
+    let policy = policy(Mode::Auto, &[("a", None, vec![]), ("b", None, rules)]);
+    let tool = tool("b", "send");
+    let told = policy.by_source(&tool, None, &policy.preview(&tool));
+    let told: Vec<_> = told.iter().map(|one| (one.change.as_str(), one.verdict)).collect();
+    let repeat = "with arguments that repeat a result of";
+    assert_eq!(
+        told,
+        [
+            (format!("{repeat} a (the rule at c.yaml:8)").as_str(), Mode::Deny),
+            (format!("{repeat} another server").as_str(), Mode::Ask),
+        ]
+    );
+}
+
+#[test]
 fn rate_turns_auto_into_ask_until_the_window_has_passed() {
     let rate = Rate { calls: 2, per: Duration::from_secs(60) };
     let rules = vec![Rule { max_calls: Some(rate), ..rule("*", Mode::Auto) }];
@@ -330,6 +352,23 @@ fn a_grant_of_the_session_holds_within_the_limits_that_are_configured() {
         (at(&policy, 1), at(&policy, 61), at(&policy, 1800)),
         (Mode::Ask, Mode::Auto, Mode::Ask)
     );
+}
+
+#[test]
+fn a_denial_that_may_fit_counts_behind_a_rule_that_lets_it_run() {
+    let rules = vec![rule("delete", Mode::Auto), when("delete", "/id", "evil*", Mode::Deny)];
+    let mut policy = policy(Mode::Ask, &[("s", None, rules)]);
+    let tool = tool("s", "delete");
+    let decide = |policy: &Policy, arguments: Value| {
+        policy.decide(&tool, arguments.as_object().unwrap(), Instant::now()).verdict
+    };
+    assert_eq!(decide(&policy, json!({"id": "good"})), Mode::Auto);
+    assert_eq!(decide(&policy, json!({"id": "evil one"})), Mode::Deny);
+    // The server may have a default.
+    assert_eq!(decide(&policy, json!({})), Mode::Ask);
+    // A person who was asked has decided.
+    policy.grant(&tool);
+    assert_eq!(decide(&policy, json!({})), Mode::Auto);
 }
 
 #[test]

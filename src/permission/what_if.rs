@@ -4,10 +4,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
+use super::exfiltration;
 use super::matching::{Applied, Fit, at};
-use super::policy::{Because, Policy};
+use super::policy::{Because, Decision, Policy};
 use super::rule::{Matcher, Pattern, Rule};
-use crate::domain::{Mode, PinState, Tool};
+use crate::domain::{Carried, Mode, PinState, Tool, ToolId};
 use crate::text::human;
 
 /// Answers at most.
@@ -116,6 +117,43 @@ impl Policy {
                 let change = format!("with a rule `{written}` for {}", tool.id.server);
                 tried(change, decide(&with, tool, given, at));
             }
+        }
+        found
+    }
+
+    /// What would be decided instead if the arguments repeated a result of another server: by the
+    /// rules with `from` that name one, and else.
+    pub fn by_source(
+        &self,
+        tool: &Tool,
+        arguments: Option<&Map<String, Value>>,
+        decision: &Decision,
+    ) -> Vec<WhatIf> {
+        let none = Map::new();
+        let given = arguments.unwrap_or(&none);
+        let of = |server: &str| {
+            let from = ToolId::new(server, "");
+            let carried = Carried { from, call: None, piece: String::new(), characters: 0 };
+            exfiltration::guard(self, decision.clone(), tool, given, &[carried], &[])
+        };
+        let mut found: Vec<WhatIf> = Vec::new();
+        let mut tried = |whose: &str, decided: Decision| {
+            let at = match &decided.because {
+                Because::Rule(rule) => format!(" ({})", named(rule)),
+                _ => String::new(),
+            };
+            let change = format!("with arguments that repeat a result of {whose}{at}");
+            let known = found.iter().any(|known| known.change == change);
+            if decided.verdict != decision.verdict && !known && found.len() < MOST {
+                found.push(WhatIf { change, verdict: decided.verdict });
+            }
+        };
+        for pattern in self.rules(tool).flat_map(|applied| &applied.rule.from) {
+            // A pattern matches itself.
+            tried(&pattern.0, of(&pattern.0));
+        }
+        if self.servers.keys().any(|server| *server != tool.id.server) {
+            tried("another server", of(OTHER));
         }
         found
     }

@@ -48,17 +48,7 @@ mod tests {
     use super::*;
 
     fn model(base: &str, name: &str) -> ModelConfig {
-        ModelConfig {
-            provider: ProviderKind::OpenAi,
-            base_url: Url::parse(base).unwrap(),
-            name: name.to_owned(),
-            api_key: None,
-            api_key_env: None,
-            context_window: None,
-            max_output_tokens: None,
-            temperature: None,
-            headers: Vec::new(),
-        }
+        ModelConfig::new(ProviderKind::OpenAi, Url::parse(base).unwrap(), name.to_owned())
     }
 
     #[test]

@@ -174,7 +174,7 @@ impl Known {
 }
 
 /// Every form in which others may write a value.
-fn spelled(value: &str) -> Vec<String> {
+pub(super) fn spelled(value: &str) -> Vec<String> {
     let escaped = Value::from(value).to_string();
     let escaped = escaped.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     let form: String = url::form_urlencoded::byte_serialize(value.as_bytes()).collect();

@@ -35,6 +35,8 @@ pub struct Listed {
     pub pin: String,
     /// What description and schema cost in a model request, in tokens.
     pub tokens: u64,
+    /// Fingerprint of the definition as the server gave it, where something was taken out of it.
+    pub given: Option<Arc<str>>,
     fault: Option<Fault>,
 }
 
@@ -57,7 +59,7 @@ impl Listed {
             .or_else(|| binary::binary_parameter(schema).map(Fault::Binary));
         let tokens =
             estimate_tokens(&definition.description) + estimate_tokens(&schema.to_string());
-        Self { pin: pin::fingerprint(&definition), tokens, fault, definition }
+        Self { pin: pin::fingerprint(&definition), tokens, given: None, fault, definition }
     }
 
     /// The same for a whole list.
@@ -214,6 +216,17 @@ impl<'a> Sorted<'a> {
     fn sort(&mut self, input: &Input<'_>, id: ToolId, listed: &'a Listed) {
         let tool = id.tool.as_str();
         let unwanted = by_config(input.config, tool).or_else(|| by_misspelling(input, tool));
+        if unwanted.is_none() && tool.contains('*') {
+            // A rule for this tool alone could not be written, and one that is suggested for it
+            // would open all others.
+            let reason = "its name holds a `*`, which stands for any characters in rules";
+            self.warnings.push(Warning::new(
+                Source::Tool(id.clone()),
+                format!("this tool is not offered: {reason}"),
+                "Tell whoever runs the server; its other tools are not affected.",
+            ));
+            return self.filtered.push(FilteredTool { name: id.tool, reason: reason.to_owned() });
+        }
         let reason = unwanted.or_else(|| {
             let fault = listed.fault.as_ref()?;
             self.warnings.push(remarks::fault(&id, fault));

@@ -579,9 +579,9 @@ impl Conductor {
         self.hub.allowed(&call.tool);
         let trace = self.spans.call_run(&call, || self.hub.peer(&call.tool.server));
         let commands = self.hub.commands(&call.tool.server);
-        let definition = self.hub.definition(&call.tool);
+        let decided = self.hub.decided(&call.tool);
         let (inside, secrets) = (self.inside.clone(), self.secrets.clone());
-        let carrying = work::carry(commands, call, definition, trace, cancel, inside, secrets);
+        let carrying = work::carry(commands, call, decided, trace, cancel, inside, secrets);
         self.tasks.spawn("call", carrying);
     }
 

@@ -21,7 +21,7 @@ use super::{Setup, spec};
 use crate::bridge::Target;
 use crate::domain::{
     CallId, Catalog, Changed, Elicitation, ElicitationId, PinState, Progress, ServerName,
-    ServerState, Tool, ToolDefinition, ToolId, Warning,
+    ServerState, Tool, ToolId, Warning,
 };
 use crate::mcp::memory::{Changes, Eras};
 use crate::mcp::{Command, ServerEventKind, ServerSpec};
@@ -242,9 +242,14 @@ impl Hub {
         link.made.tools.iter().find(|tool| tool.id == *id)
     }
 
-    /// The definition of a tool, as it was last decided about.
-    pub(super) fn definition(&self, id: &ToolId) -> Option<Arc<ToolDefinition>> {
-        self.made(id).map(|tool| Arc::clone(&tool.definition))
+    /// Fingerprint of the definition of a tool that was last decided about, as the server gave it.
+    pub(super) fn decided(&self, id: &ToolId) -> Option<Arc<str>> {
+        let tool = self.made(id)?;
+        let link = self.links.iter().find(|link| link.name == id.server)?;
+        let of_it = |listed: &&assemble::Listed| Arc::ptr_eq(&listed.definition, &tool.definition);
+        let given =
+            link.listed.iter().flatten().find(of_it).and_then(|listed| listed.given.clone());
+        Some(given.unwrap_or_else(|| tool.pin.as_str().into()))
     }
 
     /// Accepts the changed definition of a tool that somebody was shown: the one with this

@@ -42,12 +42,12 @@ pub fn of(server: &ServerConfig, mcp: &McpConfig, ca_pem: Option<Arc<[u8]>>) -> 
     }
 }
 
-/// What no record of exchanges may hold: the secrets of the config, and every value in the queries
-/// of its URLs.
+/// What no record of exchanges may hold: the secrets of the config, the passwords of the proxies that
+/// the environment names, and every value in the queries of its URLs.
 pub fn needles(config: &Config) -> Needles {
     let model = config.model.iter().map(|model| &model.base_url);
     let urls = config.mcp.servers.iter().map(|server| &server.url).chain(model);
-    Needles::new(config.named_secrets().into_iter().map(|(_, value)| value), urls)
+    Needles::new(named(config).into_iter().map(|(_, value)| value), urls)
 }
 
 /// What records the exchanges with this server: without its credentials, and without any secret
@@ -78,14 +78,17 @@ fn credential(auth: &Auth) -> (String, SecretString) {
 /// Everything that must come back from nowhere: the secrets of the config, and the passwords of the
 /// proxies that the environment names.
 pub fn secrets(config: &Config) -> Secrets {
-    let named = config.named_secrets();
-    let values = named.iter().map(|(name, value)| (name.clone(), value.expose_secret().to_owned()));
+    let named = named(config);
+    Secrets::new(named.iter().map(|(name, value)| (name.as_str(), value.expose_secret())))
+}
+
+/// All secrets of a run, with the names that they are known by.
+fn named(config: &Config) -> Vec<(String, SecretString)> {
     let proxies = PROXIES.iter().filter_map(|name| {
         let url = Url::parse(&std::env::var(name).ok()?).ok()?;
         Some(redact::in_url(name, &url))
     });
-    let proxies = proxies.flatten().map(|(name, value)| (name, value.expose_secret().to_owned()));
-    Secrets::new(values.chain(proxies))
+    config.named_secrets().into_iter().chain(proxies.flatten()).collect()
 }
 
 /// Host and port of an endpoint.

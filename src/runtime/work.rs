@@ -12,7 +12,7 @@ use crate::agent::Grants;
 use crate::domain::model::{Finish, ModelEvent, ModelRequest, OfferedModel, ProviderError};
 use crate::domain::{
     Call, CallId, Found, Inquiry, InquiryFault, InquiryFaultKind, InquiryId, Outcome,
-    SessionSummary, Source, ToolDefinition, TraceContext, TurnId, Warning,
+    SessionSummary, Source, TraceContext, TurnId, Warning,
 };
 use crate::mcp::Command;
 use crate::provider::http::Provider;
@@ -133,13 +133,13 @@ pub(super) async fn list_models(provider: Provider, inside: mpsc::Sender<Inside>
 pub(super) async fn carry(
     commands: Option<mpsc::Sender<Command>>,
     call: Arc<Call>,
-    definition: Option<Arc<ToolDefinition>>,
+    decided: Option<Arc<str>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
     inside: mpsc::Sender<Inside>,
     secrets: Secrets,
 ) {
-    let mut outcome = outcome_of(commands, &call, definition, trace, cancel).await;
+    let mut outcome = outcome_of(commands, &call, decided, trace, cancel).await;
     outcome.scrub(&secrets);
     drop(inside.send(Inside::CallDone { call: call.id, outcome }).await);
 }
@@ -147,7 +147,7 @@ pub(super) async fn carry(
 async fn outcome_of(
     commands: Option<mpsc::Sender<Command>>,
     call: &Call,
-    definition: Option<Arc<ToolDefinition>>,
+    decided: Option<Arc<str>>,
     trace: Option<TraceContext>,
     cancel: CancellationToken,
 ) -> Outcome {
@@ -160,7 +160,7 @@ async fn outcome_of(
         call: call.id,
         tool: call.tool.tool.clone(),
         arguments: Arc::clone(&call.arguments),
-        definition,
+        decided,
         cancel: cancel.clone(),
         reply,
         trace,

@@ -153,9 +153,23 @@ fn plain(value: &Value) -> String {
 /// is written as JSON, or by naming its key once for every item. `KEY:=JSON` takes a value as it
 /// is written, whatever the schema says.
 pub fn arguments(schema: &Value, words: &[String]) -> Result<Map<String, Value>, String> {
+    gather(words, |word| typed::read(schema, word))
+}
+
+/// The same, but a word that does not fit the schema is taken as text: for arguments that nobody
+/// checks by it.
+pub fn loose_arguments(schema: &Value, words: &[String]) -> Result<Map<String, Value>, String> {
+    let open = Value::Object(Map::new());
+    gather(words, |word| typed::read(schema, word).or_else(|_| typed::read(&open, word)))
+}
+
+fn gather(
+    words: &[String],
+    read: impl Fn(&str) -> Result<(String, Value), String>,
+) -> Result<Map<String, Value>, String> {
     let mut arguments = Map::new();
     for word in words {
-        let (key, value) = typed::read(schema, word)?;
+        let (key, value) = read(word)?;
         match (arguments.get_mut(&key), value) {
             (None, value) => {
                 arguments.insert(key, value);

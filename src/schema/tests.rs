@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use super::adapt::{Target, adapt};
 use super::binary::binary_parameter;
 use super::check::{check, schema_fault};
-use super::form::{arguments, fields};
+use super::form::{arguments, fields, loose_arguments};
 
 const TARGETS: [Target; 3] = [Target::OpenAi, Target::Anthropic, Target::Gemini];
 
@@ -507,6 +507,17 @@ mod forms {
             json!({"properties": {"a": {"type": "array", "items": {"$ref": "#/properties/a"}}}});
         assert!(arguments(&schema, &["a=x".to_owned()]).unwrap_err().contains("“a” must be list"));
         assert_eq!(fields(&schema).len(), 1);
+    }
+
+    #[test]
+    fn unchecked_words_keep_types_that_fit_and_are_text_where_none_does() {
+        let schema =
+            json!({"properties": {"n": {"type": "integer"}}, "additionalProperties": false});
+        let words = ["n=many", "m=1", "k:=1"].map(str::to_owned);
+        assert!(arguments(&schema, &words).is_err());
+        let expected = args(json!({"n": "many", "m": "1", "k": 1}));
+        assert_eq!(loose_arguments(&schema, &words), Ok(expected));
+        assert_eq!(loose_arguments(&schema, &["n=5".to_owned()]), Ok(args(json!({"n": 5}))));
     }
 
     #[test]

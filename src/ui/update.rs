@@ -126,6 +126,8 @@ fn press(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) ->
 
 fn route(state: &mut UiState, keymap: &Keymap, event: &KeyEvent, at: Instant) -> Vec<Intent> {
     let press = Press { key: Key::of(event), repeat: event.kind == KeyEventKind::Repeat, at };
+    // Whatever it does, it is no quiet: also a key that draws the screen anew.
+    state.decisions.arming.touched(at);
     state.attended = true;
     if state.input.pasting(at) {
         return rest_of_paste(state, press);

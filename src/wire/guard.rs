@@ -275,6 +275,19 @@ mod tests {
     }
 
     #[test]
+    fn an_echoed_secret_is_replaced_in_base64_and_hex() {
+        use base64::Engine as _;
+        use base64::engine::general_purpose::STANDARD;
+        let guard = guard("tok-EXAMPLE-of-some-length");
+        let hex: String =
+            "tok-EXAMPLE-of-some-length".bytes().map(|b| format!("{b:02x}")).collect();
+        let basic = STANDARD.encode("user:tok-EXAMPLE-of-some-length");
+        let shown = guard.text(&format!("{hex} {basic}"));
+        assert!(!shown.contains(&hex) && !shown.contains(&basic), "{shown}");
+        assert_eq!(shown.matches(redact::MARK).count(), 2, "{shown}");
+    }
+
+    #[test]
     fn values_of_a_query_are_guarded() {
         let url = Url::parse("https://h.test/mcp?key=k-EXAMPLE&set=a%20b%20EXAMPLE").unwrap();
         let guard = Guard::new(Needles::new([], [&url]));

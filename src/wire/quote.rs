@@ -1,6 +1,6 @@
 //! Quoting for a POSIX shell: what is pasted there arrives as it is, whatever it holds.
 
-/// One word. A shell's word cannot hold NUL: what does belongs into [`bytes`], here it is left out.
+/// One word. A shell's word cannot hold NUL: what does belongs into [`bytes()`], here it is left out.
 pub fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+:,./-".contains(c);
     if !text.is_empty() && text.chars().all(plain) {

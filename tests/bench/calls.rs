@@ -145,7 +145,7 @@ impl Ours {
             call: CallId(1),
             tool: ToolName::new("echo"),
             arguments: Arc::clone(&self.arguments),
-            definition: None,
+            decided: None,
             cancel: CancellationToken::new(),
             reply,
             trace: None,

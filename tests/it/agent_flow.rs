@@ -198,15 +198,8 @@ fn calls_then_says(tool: &'static str) -> impl Fn(&Recorded) -> Reply + Send + S
 
 fn model(url: &str) -> ModelConfig {
     ModelConfig {
-        provider: ProviderKind::OpenAi,
-        base_url: url.parse().unwrap(),
-        name: "m".into(),
-        api_key: None,
-        api_key_env: None,
         context_window: Some(100_000),
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
+        ..ModelConfig::new(ProviderKind::OpenAi, url.parse().unwrap(), "m")
     }
 }
 

@@ -100,6 +100,28 @@ async fn a_plain_server_behind_https_stops_at_tls() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_fails_leaves_the_stages_before_it_in_the_report() {
+    let server = Server::start(|request| match request.rpc().as_str() {
+        "server/discover" => Reply::json(
+            200,
+            &result(
+                request,
+                &json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),
+            ),
+        ),
+        _ => Reply::whole(200, &[("Content-Type", "text/plain")], b"{}"),
+    })
+    .await;
+    stops(&server.url("/mcp"), "list", &["text/plain"]).await;
+    let (report, _) = check(&server.url("/mcp")).await;
+    let stages = report["stages"].as_array().unwrap();
+    let named = |name: &str| stages.iter().find(|step| step["stage"] == name);
+    for name in ["http", "negotiate"] {
+        assert_eq!(named(name).map(|step| &step["outcome"]), Some(&json!("ok")), "{report:#}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_good_server_has_every_stage_and_what_it_does_wrong_is_listed() {
     fn answers(request: &Recorded) -> Reply {
         match request.rpc().as_str() {

@@ -237,6 +237,7 @@ fn call_that_cannot_be_made_says_why_and_what_is_near() {
     let error = home.run(&["--demo", "call", "get_task", "task=#4711"]);
     assert!(error.ends(6).out.contains("list_tasks"), "{}", error.out);
     home.run(&["--demo", "call", "get_task", "nonsense=1"]).ends(2);
+    home.run(&["--demo", "call", "get_task", "nonsense=1", "--unchecked"]).ends(6);
     home.run(&["--demo", "call", "get_task", "--args", "[]"]).ends(2);
 }
 

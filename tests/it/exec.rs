@@ -199,6 +199,8 @@ async fn wrong_usage_is_exit_code_2_before_anything_is_sent() {
     world.exec(&["hello", "--allow", "desk"]).await.ends(2);
     world.exec(&["hello", "--nonsense"]).await.ends(2);
     assert!(world.home.run_with_input(&["exec", "-"], " \n").await.ends(2).out.is_empty());
+    let ran = world.home.run_with_input(&["exec", "-"], b"caf\xe9").await;
+    assert!(ran.ends(2).err.contains("standard input"), "{}", ran.err);
     assert!(world.model.requests().is_empty());
 }
 

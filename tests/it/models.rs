@@ -37,15 +37,12 @@ fn config(server: &Server, window: Option<u64>) -> Config {
     Config {
         file: None,
         model: Some(ModelConfig {
-            provider: ProviderKind::OpenAi,
-            base_url: server.url("/v1").parse().unwrap(),
-            name: "small".to_owned(),
-            api_key: None,
-            api_key_env: None,
             context_window: window,
-            max_output_tokens: None,
-            temperature: None,
-            headers: Vec::new(),
+            ..ModelConfig::new(
+                ProviderKind::OpenAi,
+                server.url("/v1").parse().unwrap(),
+                "small".to_owned(),
+            )
         }),
         mcp: McpConfig::default(),
         audit: AuditConfig::default(),

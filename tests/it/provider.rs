@@ -20,15 +20,10 @@ const KEY: &str = "sk-EXAMPLE-key";
 
 fn config(base: &str) -> ModelConfig {
     ModelConfig {
-        provider: ProviderKind::OpenAi,
-        base_url: base.parse().unwrap(),
-        name: "tiny".to_owned(),
         api_key: Some(SecretString::from(KEY)),
         api_key_env: Some("DEMO_KEY".to_owned()),
-        context_window: None,
-        max_output_tokens: None,
-        temperature: None,
         headers: vec![("X-Title".to_owned(), "mini-me".to_owned())],
+        ..ModelConfig::new(ProviderKind::OpenAi, base.parse().unwrap(), "tiny".to_owned())
     }
 }
 

@@ -150,11 +150,12 @@ impl Program {
         self.does(Op::CallDirect { tool, arguments, consent: true }).await;
         let done = |notice: &Notice| match notice {
             Notice::CallChanged { state: CallState::Done { outcome, .. }, .. } => {
-                Some(outcome.word())
+                Some(Arc::clone(outcome))
             }
             _ => None,
         };
-        assert_eq!(self.until(done).await, "ok");
+        let outcome = self.until(done).await;
+        assert_eq!(outcome.word(), "ok", "{outcome:?}");
     }
 
     fn kept(&self) -> Exchanges {

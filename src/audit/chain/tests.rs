@@ -100,7 +100,7 @@ fn a_torn_line_is_a_remark_where_it_is_explained() {
     assert_eq!((report.problems.len(), report.remarks.len()), (0, 1));
     let mut link = head.last.clone();
     lines.push(torn.to_owned());
-    lines.push(sealed(&note("t", "a line was torn", Some(torn.as_bytes())), &mut link));
+    lines.push(sealed(&note("t", "a line was torn", Some(torn.as_bytes()), None), &mut link));
     let head = Head { last: link, bytes: 0, writing: None };
     assert_eq!(found(&lines, &head), []);
     // Nobody can hide another line behind it.

@@ -281,9 +281,9 @@ impl Teller {
             "note": progress.note,
         });
         self.event(said, "progress", event);
-        if !progress.note.is_empty() {
+        if let Some(words) = progress.words() {
             let name = text::strict_line(&call.tool.to_string());
-            let note = text::line(&progress.note);
+            let note = text::line(&words);
             self.progress(&format!("… {name} {note}"), said);
         }
     }
@@ -443,6 +443,16 @@ mod tests {
         assert_eq!(out, "I look.\n\nFound it.\n");
         assert_eq!(err, "→ bugs/get_task {\"task\":\"#42\"}\n✓ bugs/get_task ok, 12 ms\n");
         assert_eq!(ended, Some(Exit::Done));
+    }
+
+    #[test]
+    fn progress_without_a_note_is_told_in_numbers() {
+        let progress = Progress { done: 2.0, total: Some(3.0), note: String::new() };
+        let state = CallState::Running { progress: Some(progress) };
+        let start = CallState::Running { progress: None };
+        let notices = [start, state].map(|state| Notice::CallChanged { call: call(), state });
+        let (_, err, _) = tell(Form::Text, &notices);
+        assert_eq!(err, "→ bugs/get_task {\"task\":\"#42\"}\n… bugs/get_task 2 of 3\n");
     }
 
     #[test]

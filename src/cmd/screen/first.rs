@@ -162,17 +162,7 @@ fn by_key(variable: &str) -> Option<ModelConfig> {
 }
 
 fn model(provider: ProviderKind, base_url: Url, name: String) -> ModelConfig {
-    ModelConfig {
-        provider,
-        base_url,
-        name,
-        api_key: None,
-        api_key_env: None,
-        context_window: None,
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
-    }
+    ModelConfig::new(provider, base_url, name)
 }
 
 fn key(variable: &str) -> Option<SecretString> {

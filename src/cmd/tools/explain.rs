@@ -35,6 +35,8 @@ pub(super) fn explain(
         Some(arguments) => policy.decide(tool, arguments, now),
         None => policy.preview(tool),
     };
+    let mut what_if = policy.what_if(tool, arguments, now);
+    what_if.extend(policy.by_source(tool, arguments, &decision));
     let mut because = decision.because.to_string();
     let rule = match decision.because {
         Because::Rule(rule) | Because::Undecided(rule) => Some(*rule),
@@ -50,7 +52,7 @@ pub(super) fn explain(
         verdict: decision.verdict,
         because,
         rule,
-        what_if: policy.what_if(tool, arguments, now),
+        what_if,
         changes: tool.changes.clone(),
         arguments: arguments.cloned(),
     }

@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::super::model::{ModelConfig, ProviderKind};
+use super::super::model::{DEMO_ENDPOINT, ModelConfig, ProviderKind};
 use super::super::scalar;
 use super::auth::{self, Variable};
 use super::server::{endpoint, in_the_clear, plain_headers};
@@ -89,8 +89,7 @@ fn usual_endpoint(fields: &Fields<'_>, provider: ProviderKind) -> Result<Url, Pr
     let usual = match provider {
         ProviderKind::OpenAi => "https://api.openai.com/v1",
         ProviderKind::Anthropic => "https://api.anthropic.com/v1",
-        // The demo starts its own endpoint and puts its address here.
-        ProviderKind::Demo => "http://127.0.0.1/",
+        ProviderKind::Demo => DEMO_ENDPOINT,
     };
     Url::parse(usual).map_err(|error| {
         Problem::new(fields.at, "model.baseUrl", error.to_string(), "Write `baseUrl`.")

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::shared::{Conn, Link, Shared};
 use super::{connect, output, questions, task};
-use crate::domain::{CallId, Era, Outcome, Progress, ToolDefinition, ToolName, TraceContext};
+use crate::domain::{CallId, Era, Outcome, Progress, ToolName, TraceContext};
 use crate::jsonrpc::{self, code};
 use crate::mcp::exchange::{Ask, Dialect, Upcall};
 use crate::mcp::fault::{Fault, may_have_run, sentence};
@@ -35,7 +35,7 @@ pub(super) struct Request {
     pub(super) call: CallId,
     pub(super) tool: ToolName,
     pub(super) arguments: Arc<Map<String, Value>>,
-    pub(super) definition: Option<Arc<ToolDefinition>>,
+    pub(super) decided: Option<Arc<str>>,
     pub(super) cancel: CancellationToken,
     pub(super) reply: oneshot::Sender<Outcome>,
     pub(super) trace: Option<TraceContext>,
@@ -258,9 +258,9 @@ async fn as_decided(shared: &Shared, request: &Request, flight: &Flight) -> Opti
     if flight.begun.load(Ordering::Relaxed) {
         return None;
     }
-    let definition = request.definition.as_ref()?;
+    let decided = request.decided.as_ref()?;
     shared.caught_up().await;
-    shared.differs(definition).then(|| {
+    shared.differs(&request.tool, decided).then(|| {
         let reason = format!(
             "the server has changed the definition of {} since the call was decided about; call it again to have the new one decided about",
             request.tool

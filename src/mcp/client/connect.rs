@@ -12,6 +12,7 @@ use tokio_util::task::TaskTracker;
 use super::shared::{Conn, Shared};
 use crate::domain::{Era, Stage};
 use crate::jsonrpc::{self, code};
+use crate::mcp::ServerEventKind;
 use crate::mcp::cache::freshness;
 use crate::mcp::era::Refusal;
 use crate::mcp::exchange::{Answered, Ask, Dialect, Upcall};
@@ -21,11 +22,10 @@ use crate::mcp::model::tool::{Listed, ToolList};
 use crate::mcp::model::{self, Agreed};
 use crate::mcp::paging::{After, Pages};
 
-/// A connection, its list of tools, and how long it took.
+/// A connection and its list of tools.
 pub(super) struct Found {
     pub(super) conn: Conn,
     pub(super) list: List,
-    pub(super) stages: Vec<(Stage, Duration)>,
 }
 
 /// A complete list, or as much of it as there was before a guard stopped it.
@@ -115,13 +115,13 @@ async fn discover(
     let begun = Instant::now();
     let mut head = None;
     let (agreed, dialect) = negotiate(shared, way, remembered, generation, &mut head).await?;
-    let mut stages = vec![(Stage::Http, head.unwrap_or_default())];
-    stages.push((Stage::Negotiate, begun.elapsed()));
+    passed(shared, Stage::Http, head.unwrap_or_default()).await;
+    passed(shared, Stage::Negotiate, begun.elapsed()).await;
     way.at(Stage::List);
     let listing = Instant::now();
     let list = list(shared, &dialect, &agreed.capabilities).await;
     let list = list.map_err(|fault| Failed::at(Stage::List, fault))?;
-    stages.push((Stage::List, listing.elapsed()));
+    passed(shared, Stage::List, listing.elapsed()).await;
     let conn = Conn {
         generation,
         dialect,
@@ -135,7 +135,12 @@ async fn discover(
         told: AtomicBool::new(false),
         silent_on_tasks: AtomicBool::new(false),
     };
-    Ok(Box::new(Found { conn, list, stages }))
+    Ok(Box::new(Found { conn, list }))
+}
+
+/// Told at once: whatever fails later, how far it came is known.
+async fn passed(shared: &Shared, stage: Stage, took: Duration) {
+    shared.peer.tell(ServerEventKind::Stage { stage, took }).await;
 }
 
 /// Does what the lifecycle asks for until it comes to an end.

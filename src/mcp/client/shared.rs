@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::Protocol;
-use crate::domain::{Answering, Era, ServerConnection, ToolDefinition, ToolName};
+use crate::domain::{Answering, Era, ServerConnection, ToolName};
 use crate::mcp::exchange::{Ask, Dialect, Peer, Topic, Upcall};
 use crate::mcp::headers::ParamHeader;
 use crate::mcp::model::tool::Listed;
@@ -145,7 +145,7 @@ pub(super) struct Shared {
     /// How many announced changes of the list have been followed up.
     pub(super) covered: watch::Sender<u64>,
     headers: Mutex<Arc<HashMap<ToolName, Vec<ParamHeader>>>>,
-    definitions: Mutex<HashMap<ToolName, ToolDefinition>>,
+    fingerprints: Mutex<HashMap<ToolName, String>>,
     outputs: Mutex<HashMap<ToolName, Arc<Value>>>,
 }
 
@@ -166,7 +166,7 @@ impl Shared {
             watched: watch::Sender::default(),
             covered: watch::channel(0).0,
             headers: Mutex::default(),
-            definitions: Mutex::default(),
+            fingerprints: Mutex::default(),
             outputs: Mutex::default(),
         }
     }
@@ -224,9 +224,11 @@ impl Shared {
     /// Remembers which arguments of which tools travel in headers (X6), and what the tools say of
     /// their structured results (D9).
     pub(super) fn set_tools(&self, tools: &[Listed]) {
-        let definitions =
-            tools.iter().map(|tool| (tool.definition.name.clone(), tool.definition.clone()));
-        *self.definitions.lock().unwrap_or_else(PoisonError::into_inner) = definitions.collect();
+        let fingerprints = tools
+            .iter()
+            .map(|tool| (tool.definition.name.clone(), pin::fingerprint(&tool.definition)));
+        let fingerprints = fingerprints.collect();
+        *self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner) = fingerprints;
         let outputs = tools.iter().filter_map(|tool| {
             let schema = tool.definition.output_schema.as_ref()?;
             Some((tool.definition.name.clone(), Arc::clone(schema)))
@@ -254,15 +256,12 @@ impl Shared {
         }
     }
 
-    /// Whether the server lists another definition of the tool now than this one, or none.
-    pub(super) fn differs(&self, definition: &ToolDefinition) -> bool {
-        let known = self.definitions.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = known.get(&definition.name);
+    /// Whether the server lists another definition of the tool now than the one with this
+    /// fingerprint, or none.
+    pub(super) fn differs(&self, tool: &ToolName, decided: &str) -> bool {
+        let known = self.fingerprints.lock().unwrap_or_else(PoisonError::into_inner);
         // Nothing is known of a server that has never listed anything.
-        !known.is_empty()
-            && now.is_none_or(|now| {
-                now != definition && pin::fingerprint(now) != pin::fingerprint(definition)
-            })
+        !known.is_empty() && known.get(tool).is_none_or(|now| now != decided)
     }
 
     /// What a tool's structured results have to fit.

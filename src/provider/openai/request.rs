@@ -12,6 +12,9 @@ use crate::provider::place::is_host;
 use crate::provider::rename::Renames;
 use crate::schema::adapt::adapt;
 
+/// What the model is made to have said where a turn was cancelled or failed after its calls.
+const NO_ANSWER: &str = "(The turn ended here, before an answer.)";
+
 pub(super) fn build(request: &ModelRequest, config: &ModelConfig, omit: Omit) -> Sent {
     let (tools, renames) = tools(request, config);
     let mut body = Map::new();
@@ -88,8 +91,11 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omi
 }
 
 /// Chat templates of local models demand that roles take turns: what the user says twice in a row (a
-/// turn that failed, a summary) is one message.
+/// turn that failed, a summary) is one message, and Mistral refuses a user right after results.
 fn add_user(messages: &mut Vec<Value>, text: &str) {
+    if messages.last().is_some_and(|last| last["role"] == "tool") {
+        messages.push(json!({"role": "assistant", "content": NO_ANSWER}));
+    }
     if let Some(last) = messages.last_mut()
         && last["role"] == "user"
         && let Some(Value::String(content)) = last.get_mut("content")

@@ -113,6 +113,14 @@ fn tool_listed_twice_is_offered_once() {
 }
 
 #[test]
+fn a_tool_whose_name_is_a_pattern_is_not_offered() {
+    let assembled = alone(&server("s"), &plain(&["*", "get_*", "get"]), &Board::default());
+    assert_eq!(offered(&assembled), ["get"]);
+    assert_eq!(assembled.filtered.len(), 2);
+    assert!(said(&assembled).contains("holds a `*`"), "{}", said(&assembled));
+}
+
+#[test]
 fn dropped_tools_are_filtered_with_their_reason() {
     let (config, dropped) = (server("s"), [("x".to_owned(), "it has no name".to_owned())]);
     let input = Input { config: &config, listed: Some(&[]), dropped: &dropped, disabled: &[] };

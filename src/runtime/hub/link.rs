@@ -9,9 +9,10 @@ use tokio_util::sync::CancellationToken;
 use crate::config::ServerConfig;
 use crate::domain::{
     ElicitationId, Mode, Server, ServerConnection, ServerName, ServerState, Source, Stage,
-    ToolName, Warning,
+    ToolDefinition, ToolName, Warning,
 };
 use crate::mcp::{COMMANDS, Command, ServerEvent, ServerEventKind, ServerSpec, client, memory};
+use crate::pin;
 use crate::redact::Secrets;
 use crate::runtime::assemble::{Assembled, Input, Listed};
 use crate::runtime::scrub::Scrub as _;
@@ -221,6 +222,18 @@ impl Link {
     }
 }
 
+/// What follows from definitions. `given` holds them as the server gave them, or nothing where they
+/// are the same: a call is compared with what the server says, not with what is shown of it.
+fn listed(tools: Vec<ToolDefinition>, given: &[ToolDefinition]) -> Vec<Listed> {
+    let mut all = Listed::all(tools);
+    for (listed, given) in all.iter_mut().zip(given) {
+        if *given != *listed.definition {
+            listed.given = Some(pin::fingerprint(given).into());
+        }
+    }
+    all
+}
+
 /// Passes a client's reports on in their order. Lists are worked out on the way, away from the
 /// loop: checking the schemas of many tools takes its time. Questions that are still open when the
 /// client ends are closed here.
@@ -232,6 +245,10 @@ async fn pass_on(
 ) {
     let mut open: Vec<(ServerName, ElicitationId)> = Vec::new();
     while let Some(ServerEvent { server, mut kind }) = said.recv().await {
+        let given = match &kind {
+            ServerEventKind::Tools { tools, .. } if !secrets.is_empty() => tools.clone(),
+            _ => Vec::new(),
+        };
         kind.scrub(&secrets);
         match &kind {
             ServerEventKind::Elicit(asked) => open.push((server.clone(), asked.id)),
@@ -242,7 +259,7 @@ async fn pass_on(
         }
         let what = match kind {
             ServerEventKind::Tools { tools, dropped } => {
-                let listing = tokio::task::spawn_blocking(move || Listed::all(tools)).await;
+                let listing = tokio::task::spawn_blocking(move || listed(tools, &given)).await;
                 What::Listed { tools: listing.unwrap_or_default(), dropped }
             }
             other => What::Said(other),

@@ -40,23 +40,9 @@ pub(super) fn warnings(servers: &[ServerConfig]) -> Vec<(ServerName, Warning)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Protocol;
 
     fn server(name: &str, url: &str) -> ServerConfig {
-        ServerConfig {
-            name: name.into(),
-            url: url.parse().unwrap(),
-            auth: None,
-            permissions: None,
-            tools: None,
-            exclude_tools: Vec::new(),
-            rules: Vec::new(),
-            headers: Vec::new(),
-            headers_env: Vec::new(),
-            protocol: Protocol::Auto,
-            disabled: None,
-            line: None,
-        }
+        ServerConfig::new(name.into(), url.parse().unwrap())
     }
 
     #[test]

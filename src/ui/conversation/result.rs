@@ -39,6 +39,7 @@ fn denied(by: &DeniedBy) -> String {
         DeniedBy::User { note } => format!("You denied it, with a note to the model: {note}"),
         DeniedBy::Rule { rule } => format!("Denied: {rule}"),
         DeniedBy::Headless { rule, .. } => {
+            let rule = crate::wire::quote(rule);
             format!("Nobody was there to ask. This would allow it: --allow {rule}")
         }
     }

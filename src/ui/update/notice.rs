@@ -28,6 +28,8 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
     }
     match notice {
         Notice::TurnStarted { turn, .. } => {
+            // "cancelled" of the turn before would hide that this one works, or waits for an answer.
+            state.status.said = None;
             state.status.turn =
                 Some(Running { turn, since: at, cancelling: false, retrying: None });
         }

@@ -70,17 +70,7 @@ fn unjudged(expected: &Value, judged: &[&str]) -> Faults {
 }
 
 fn config(provider: ProviderKind, base: &str, model: &str) -> ModelConfig {
-    ModelConfig {
-        provider,
-        base_url: Url::parse(base).unwrap(),
-        name: model.to_owned(),
-        api_key: None,
-        api_key_env: None,
-        context_window: None,
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
-    }
+    ModelConfig::new(provider, Url::parse(base).unwrap(), model.to_owned())
 }
 
 fn request(messages: Vec<Message>) -> ModelRequest {

@@ -182,7 +182,7 @@ impl Client {
             call: id,
             tool: ToolName::new(tool),
             arguments: Arc::new(arguments.as_object().unwrap().clone()),
-            definition: None,
+            decided: None,
             cancel: cancel.clone(),
             reply,
             trace: None,

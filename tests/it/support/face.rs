@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mini_me_tui::bridge::{Notice, Op};
 use mini_me_tui::config::{
-    AuditConfig, Config, McpConfig, ModelConfig, PinMode, Protocol, ProviderKind, ServerConfig,
+    AuditConfig, Config, McpConfig, ModelConfig, PinMode, ProviderKind, ServerConfig,
     UiConfig,
 };
 use mini_me_tui::domain::{
@@ -140,18 +140,9 @@ impl Came {
 /// A server at this URL.
 pub(crate) fn server(name: &str, url: &str, mode: Mode, rules: Vec<Rule>) -> ServerConfig {
     ServerConfig {
-        name: name.into(),
-        url: url.parse().unwrap(),
-        auth: None,
         permissions: Some(mode),
-        tools: None,
-        exclude_tools: Vec::new(),
         rules,
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: None,
+        ..ServerConfig::new(name.into(), url.parse().unwrap())
     }
 }
 
@@ -168,15 +159,8 @@ pub(crate) fn setup(
     home: Option<&Path>,
 ) -> Setup {
     let model = model.map(|url| ModelConfig {
-        provider: ProviderKind::OpenAi,
-        base_url: url.parse().unwrap(),
-        name: "m".into(),
-        api_key: None,
-        api_key_env: None,
         context_window: Some(100_000),
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
+        ..ModelConfig::new(ProviderKind::OpenAi, url.parse().unwrap(), "m")
     });
     let config = Config {
         file: None,

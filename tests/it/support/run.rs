@@ -99,13 +99,13 @@ impl Home {
         run(self.command(words)).await
     }
 
-    pub(crate) async fn run_with_input(&self, words: &[&str], input: &str) -> Ran {
+    pub(crate) async fn run_with_input(&self, words: &[&str], input: impl AsRef<[u8]>) -> Ran {
         let mut command = self.command(words);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let input = input.to_owned();
+        let input = input.as_ref().to_vec();
         let running = tokio::task::spawn_blocking(move || {
             let mut child = command.spawn().unwrap();
-            child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+            child.stdin.take().unwrap().write_all(&input).unwrap();
             child.wait_with_output().unwrap()
         });
         running.await.unwrap().into()

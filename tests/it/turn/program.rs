@@ -84,6 +84,13 @@ async fn an_answer_quotes_what_stands_only_on_a_later_page_of_a_result() {
     assert!(only_later.iter().any(|line| line.contains("src/")), "{only_later:?}\n{answer}");
 }
 
+#[tokio::test]
+async fn a_config_that_names_the_demo_model_has_it_started() {
+    let home = TempDir::new().unwrap();
+    std::fs::write(home.path().join("config.yaml"), "model: { provider: demo }\n").unwrap();
+    assert!(!run(home.path(), &["exec", "hello"], None).await.is_empty());
+}
+
 /// Passes requests on to the model and remembers what they were.
 #[derive(Clone)]
 struct Tap {

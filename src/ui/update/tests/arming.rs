@@ -19,6 +19,19 @@ fn type_ahead_never_decides_and_is_not_lost() {
 }
 
 #[test]
+fn a_key_that_only_draws_the_screen_anew_ends_the_quiet_too() {
+    for key in ["ctrl-l", "ctrl-z"] {
+        let mut bench = Bench::new();
+        bench.ask(1);
+        bench.wait(400);
+        bench.key(key);
+        bench.wait(599);
+        assert_eq!(bench.key("y"), [], "{key}");
+        assert!(bench.ui.state.decisions.visible(), "{key}");
+    }
+}
+
+#[test]
 fn letters_before_the_pause_go_into_the_draft_with_its_cursor() {
     let mut bench = Bench::new();
     bench.kinds("ac");

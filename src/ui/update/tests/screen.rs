@@ -157,3 +157,19 @@ fn nothing_wakes_an_idle_screen() {
     bench.armed();
     assert_eq!(bench.ui.state.next_wake(bench.now), None);
 }
+
+#[test]
+fn a_new_turn_takes_the_word_about_the_last_one_away() {
+    let mut bench = Bench::new();
+    bench.turn();
+    bench.key("ctrl-c");
+    bench.tell(Notice::TurnEnded {
+        turn: TurnId(1),
+        reason: TurnEnd::Cancelled,
+        usage: Usage::default(),
+        took: Duration::ZERO,
+    });
+    assert!(bench.frame().contains("cancelled"));
+    bench.tell(Notice::TurnStarted { turn: TurnId(2), text: "again".to_owned() });
+    assert!(bench.frame().contains("working"), "{}", bench.frame());
+}

@@ -74,7 +74,9 @@ fn tools(state: &UiState, columns: usize, look: Look<'_>) -> Vec<Line<'static>> 
         return rows;
     }
     rows.push(Line::default());
-    rows.push(super::heading("Tools", look));
+    // By server they are never counted by the endpoint, so they do not add up to its figure.
+    let counted = state.status.context.counted;
+    rows.push(super::heading(if counted { "Tools, as estimated" } else { "Tools" }, look));
     if let Some(search) = state.status.context.tool_search {
         rows.extend(wrapped(&searched(search), columns, look.theme.caution));
     }

@@ -135,17 +135,7 @@ fn config(target: Option<&str>) -> Result<ModelConfig, String> {
         }
         other => return Err(format!("an unknown target: {other:?}")),
     };
-    Ok(ModelConfig {
-        provider,
-        base_url: base.parse().unwrap(),
-        name: "m".to_owned(),
-        api_key: None,
-        api_key_env: None,
-        context_window: None,
-        max_output_tokens: None,
-        temperature: None,
-        headers: Vec::new(),
-    })
+    Ok(ModelConfig::new(provider, base.parse().unwrap(), "m".to_owned()))
 }
 
 fn is_anthropic(config: &ModelConfig) -> bool {
