@@ -274,8 +274,9 @@ impl UiState {
         let said = self.status.said.as_ref().map(|(_, until)| *until);
         let animation = match (self.conversation.animating(), &self.status.turn) {
             (true, _) => Some(now + ANIMATION),
-            (false, Some(_)) => Some(now + CLOCK),
-            (false, None) => None,
+            // No time runs on the screen while a decision is waited for, for hours perhaps.
+            (false, Some(_)) if self.decisions.waiting() == 0 => Some(now + CLOCK),
+            (false, _) => None,
         };
         [said, self.quit_until, self.decisions.wake(), animation].into_iter().flatten().min()
     }

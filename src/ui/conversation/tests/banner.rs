@@ -71,3 +71,21 @@ fn how_many_were_left_out_is_said_whole_or_not_at_all() {
         assert!(whole.ends_with("ask") || whole.ends_with("1 left out"), "{width}: {row}");
     }
 }
+
+#[test]
+fn why_a_server_is_off_is_said_once() {
+    let reason = "variable `TOKEN` is not set";
+    let server = server("tok", ServerState::Disabled { reason: reason.to_owned() }, 0);
+    let source =
+        Source::Config { file: "config.yaml".into(), line: Some(3), field: "servers[0]".into() };
+    let warning = Warning::new(source, format!("{reason}: server `tok` is disabled."), "Set it.");
+    let banner = |warnings: Vec<Warning>| {
+        let mut scene = Scene::new();
+        let catalog = Catalog::new(vec![server.clone()], warnings, 1);
+        scene.apply(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+        scene.screen(100, 16)
+    };
+    for screen in [banner(vec![]), banner(vec![warning])] {
+        assert_eq!(screen.matches("is not set").count(), 1, "{screen}");
+    }
+}

@@ -159,6 +159,17 @@ fn nothing_wakes_an_idle_screen() {
 }
 
 #[test]
+fn nothing_wakes_a_screen_that_waits_for_its_user() {
+    let mut bench = Bench::of(catalog());
+    bench.turn();
+    let call = Arc::new(approval(1).call.clone());
+    bench.tell(Notice::CallChanged { call, state: CallState::Asking });
+    bench.ask(1);
+    bench.armed();
+    assert_eq!(bench.ui.state.next_wake(bench.now), None);
+}
+
+#[test]
 fn a_new_turn_takes_the_word_about_the_last_one_away() {
     let mut bench = Bench::new();
     bench.turn();
