@@ -235,7 +235,8 @@ mod tests {
 
     #[test]
     fn tool_whose_name_was_cut_is_known_by_its_own() {
-        let (server, tool) = ("many-tools-server-with-a-very-long-name", "a_rather_long_tool_name_7");
+        let (server, tool) =
+            ("many-tools-server-with-a-very-long-name", "a_rather_long_tool_name_7");
         let (names, _) = names(&[(server, tool)]);
         let name = ModelName::new(names.first().unwrap().as_str());
         assert_eq!(name.without_server(&ToolId::new(server, tool)), tool);

@@ -159,6 +159,8 @@ pub struct UiState {
     pub catalog: Arc<Catalog>,
     /// Warnings that reached the screen otherwise than in the catalog.
     pub warnings: Vec<Warning>,
+    /// Those of them that are about the conversation at hand, and end with it.
+    pub passing: Vec<Warning>,
     /// A prompt that waits until discovery has settled.
     pub waiting_prompt: Option<String>,
     /// Whether the terminal has the user's attention; true until it says otherwise.
@@ -207,6 +209,7 @@ impl UiState {
             status: Status::default(),
             catalog,
             warnings,
+            passing: Vec::new(),
             waiting_prompt: None,
             attended: true,
             quit_until: None,
@@ -271,8 +274,9 @@ impl UiState {
         let said = self.status.said.as_ref().map(|(_, until)| *until);
         let animation = match (self.conversation.animating(), &self.status.turn) {
             (true, _) => Some(now + ANIMATION),
-            (false, Some(_)) => Some(now + CLOCK),
-            (false, None) => None,
+            // No time runs on the screen while a decision is waited for, for hours perhaps.
+            (false, Some(_)) if self.decisions.waiting() == 0 => Some(now + CLOCK),
+            (false, _) => None,
         };
         [said, self.quit_until, self.decisions.wake(), animation].into_iter().flatten().min()
     }

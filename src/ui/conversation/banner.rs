@@ -3,7 +3,7 @@
 use ratatui::style::{Modifier, Style};
 
 use super::item::Paper;
-use crate::domain::{Catalog, Era, Mode, Server, ServerState, ToolSearch, Warning};
+use crate::domain::{Catalog, Era, Mode, Server, ServerState, Source, ToolSearch, Warning};
 use crate::text::{self, human};
 use crate::ui::flow::{self, Piece, Row};
 use crate::ui::origin;
@@ -109,7 +109,9 @@ impl Banner {
         let columns = Columns::of(&listed, paper.width);
         for line in &listed {
             rows.push(columns.row(line, paper));
-            rows.extend(reason_rows(line, paper));
+            if !self.explains(line, open) {
+                rows.extend(reason_rows(line, paper));
+            }
         }
         let unlisted = self.servers.len() - listed.len();
         if unlisted > 0 {
@@ -197,14 +199,27 @@ impl Banner {
             .collect()
     }
 
+    /// Whether a warning below says why a server is off: once is enough.
+    fn explains(&self, line: &Line, open: bool) -> bool {
+        let name = format!("server `{}`", line.name);
+        let says = |warning: &Warning| {
+            matches!(warning.source, Source::Config { .. }) && warning.message.contains(&name)
+        };
+        line.off() && self.told(open).any(says)
+    }
+
+    /// The warnings that are listed.
+    fn told(&self, open: bool) -> impl Iterator<Item = &Warning> {
+        self.warnings.iter().take(if open { self.warnings.len() } else { WARNINGS })
+    }
+
     fn warning_rows(&self, open: bool, paper: &Paper<'_>) -> Vec<Row> {
         let mut rows = Vec::new();
         if self.warnings.is_empty() {
             return rows;
         }
         rows.push(Row::default());
-        let shown = if open { self.warnings.len() } else { WARNINGS };
-        for warning in self.warnings.iter().take(shown) {
+        for warning in self.told(open) {
             let words = format!("! {}{}", origin::of(warning), warning.message);
             rows.extend(hanging(&words, paper.theme.caution, paper.width));
             if !warning.advice.is_empty() {
@@ -212,7 +227,7 @@ impl Banner {
                 rows.extend(hanging(&advice, paper.theme.muted, paper.width));
             }
         }
-        let left = self.warnings.len().saturating_sub(shown);
+        let left = self.warnings.len() - self.told(open).count();
         if left > 0 {
             let word = plural(left, "warning", "warnings");
             rows.push(more(&format!("{left} more {word}"), paper));
@@ -311,8 +326,11 @@ impl Columns {
                 cell(&mut pieces, &tokens, 10, theme.muted);
             }
             flow::push(&mut pieces, line.mode.word(), mode_style(line.mode, theme));
-            if line.filtered > 0 {
-                flow::push(&mut pieces, &format!("  {} left out", line.filtered), theme.muted);
+            let left_out = format!("  {} left out", line.filtered);
+            let taken = flow::width(&pieces);
+            // Cut, it would read as a part of the mode; the side panel lists them anyway.
+            if line.filtered > 0 && taken + text::width(&left_out) <= paper.width {
+                flow::push(&mut pieces, &left_out, theme.muted);
             }
         }
         flow::row(flow::cut(&pieces, paper.width))

@@ -10,8 +10,9 @@ mod scrolling;
 use super::*;
 use crate::config::ThemeName;
 use crate::domain::{
-    Annotations, Content, DeniedBy, Era, Mode, ModelName, Outcome, PinState, Progress, Server,
-    ServerConnection, ServerState, Source, Stage, Tool, ToolDefinition, ToolId, ToolOutput,
+    Annotations, Content, DeniedBy, Era, FilteredTool, Mode, ModelName, Outcome, PinState,
+    Progress, Server, ServerConnection, ServerState, Source, Stage, Tool, ToolDefinition, ToolId,
+    ToolOutput,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};

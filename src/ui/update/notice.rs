@@ -6,7 +6,7 @@ use super::sessions;
 use crate::bridge::{Notice, Op};
 use crate::config::Notify;
 use crate::domain::model::ModelInfo;
-use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Warning};
+use crate::domain::{Approval, CallState, Catalog, Elicitation, ElicitationId, Source, Warning};
 use crate::text;
 use crate::ui::intent::Intent;
 use crate::ui::state::approval::{Pending, PendingId};
@@ -75,6 +75,8 @@ pub(super) fn apply(state: &mut UiState, notice: Notice, at: Instant) -> Vec<Int
         Notice::SessionStarted { path, .. } => {
             state.transcript = path;
             state.status.queued.clear();
+            let passing = std::mem::take(&mut state.passing);
+            state.warnings.retain(|warning| !passing.contains(warning));
             // Nothing else would answer them: a call made directly belongs to no conversation.
             let cancelled = super::global::cancel_elicitations(state);
             state.decisions.clear();
@@ -175,6 +177,10 @@ fn catalog_changed(state: &mut UiState, catalog: Arc<Catalog>) -> Vec<Intent> {
 fn warned(state: &mut UiState, warning: Warning) {
     if state.warnings.contains(&warning) {
         return;
+    }
+    // What is said of the model in the middle of a turn is said of what it was sent.
+    if state.status.turn.is_some() && matches!(warning.source, Source::Model) {
+        state.passing.push(warning.clone());
     }
     state.warnings.push(warning);
     let surplus = state.warnings.len().saturating_sub(WARNINGS);

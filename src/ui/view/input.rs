@@ -101,7 +101,12 @@ fn completions(frame: &mut Frame<'_>, input: Rect, state: &UiState, look: Look<'
         return;
     }
     Clear.render(area, frame.buffer_mut());
-    let block = framed(Line::styled(" commands ", look.theme.muted), look.theme.border);
+    let title = if choices.len() > usize::from(rows) {
+        format!(" {} commands · ↑↓ ", choices.len())
+    } else {
+        " commands ".to_owned()
+    };
+    let block = framed(Line::styled(title, look.theme.muted), look.theme.border);
     frame.render_widget(block, area);
     let chosen = state.input.completion.min(choices.len() - 1);
     let first = (chosen + 1).saturating_sub(usize::from(rows));

@@ -216,8 +216,7 @@ fn tool(known: &Tool, server: &Server, columns: usize, look: Look<'_>) -> Line<'
     let read_only = known.definition.annotations.read_only_hint == Some(true);
     // Where none was known before, the server itself is new: no single tool is news then.
     let first_sight = !server.tools.iter().any(|tool| tool.pin_state == PinState::Known);
-    let pin_word =
-        |state| if first_sight && state == PinState::New { "" } else { pin_word(state) };
+    let pin_word = |state| if first_sight && state == PinState::New { "" } else { pin_word(state) };
     let pins = server.tools.iter().map(|tool| pin_word(tool.pin_state).len()).max();
     let pins = pins.filter(|pins| *pins > 0).map_or(0, |pins| pins + 1);
     let pin_style = match known.pin_state {

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use mini_me_tui::bridge::{Notice, Op};
 use mini_me_tui::config::{
-    AuditConfig, Config, McpConfig, ModelConfig, PinMode, ProviderKind, ServerConfig,
-    UiConfig,
+    AuditConfig, Config, McpConfig, ModelConfig, PinMode, ProviderKind, ServerConfig, UiConfig,
 };
 use mini_me_tui::domain::{
     Answer, Approval, CallId, CallState, Catalog, Mode, Outcome, Tool, ToolId, TurnEnd, Warning,

@@ -55,3 +55,37 @@ fn warning_that_the_banner_tells_is_not_told_twice() {
     let other = Warning::new(Source::Model, "no tool support", "Choose another model.");
     assert!(scene.conversation.apply(&Notice::Warned { warning: other }, scene.now));
 }
+
+#[test]
+fn how_many_were_left_out_is_said_whole_or_not_at_all() {
+    let mut server = server("everything", ServerState::Ready, 11);
+    server.filtered = vec![FilteredTool { name: "old".into(), reason: "not wanted".into() }];
+    let mut scene = Scene::new();
+    let catalog = Catalog::new(vec![server], vec![], 1);
+    scene.apply(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+    assert!(scene.screen(100, 12).contains("1 left out"));
+    for width in 46..100 {
+        let screen = scene.screen(width, 12);
+        let row = screen.lines().find(|row| row.contains("everything")).unwrap();
+        let whole = row.trim_end_matches([' ', '"']);
+        assert!(whole.ends_with("ask") || whole.ends_with("1 left out"), "{width}: {row}");
+    }
+}
+
+#[test]
+fn why_a_server_is_off_is_said_once() {
+    let reason = "variable `TOKEN` is not set";
+    let server = server("tok", ServerState::Disabled { reason: reason.to_owned() }, 0);
+    let source =
+        Source::Config { file: "config.yaml".into(), line: Some(3), field: "servers[0]".into() };
+    let warning = Warning::new(source, format!("{reason}: server `tok` is disabled."), "Set it.");
+    let banner = |warnings: Vec<Warning>| {
+        let mut scene = Scene::new();
+        let catalog = Catalog::new(vec![server.clone()], warnings, 1);
+        scene.apply(Notice::CatalogChanged { catalog: Arc::new(catalog) });
+        scene.screen(100, 16)
+    };
+    for screen in [banner(vec![]), banner(vec![warning])] {
+        assert_eq!(screen.matches("is not set").count(), 1, "{screen}");
+    }
+}

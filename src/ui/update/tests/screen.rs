@@ -120,6 +120,20 @@ fn a_warning_told_twice_is_one_warning() {
 }
 
 #[test]
+fn what_was_warned_of_one_conversation_ends_with_it() {
+    let mut bench = Bench::new();
+    let of = |source, text: &str| Notice::Warned { warning: Warning::new(source, text, "") };
+    bench.tell(of(Source::Model, "no model is configured"));
+    bench.tell(Notice::TurnStarted { turn: TurnId(1), text: "go".to_owned() });
+    bench.tell(of(Source::Model, "the conversation is too long"));
+    bench.tell(of(Source::Program, "the disk is full"));
+    bench.tell(Notice::SessionStarted { id: "2".to_owned(), path: None });
+    let left: Vec<String> =
+        bench.ui.state.all_warnings().map(|warning| warning.message.clone()).collect();
+    assert_eq!(left, ["no model is configured", "the disk is full"]);
+}
+
+#[test]
 fn a_server_that_failed_is_a_warning_with_its_reason() {
     let mut bench = Bench::new();
     let mut catalog = catalog();
@@ -140,6 +154,17 @@ fn nothing_wakes_an_idle_screen() {
     assert_eq!(bench.ui.state.next_wake(bench.now), None);
     bench.ask(1);
     assert!(bench.ui.state.next_wake(bench.now).is_some());
+    bench.armed();
+    assert_eq!(bench.ui.state.next_wake(bench.now), None);
+}
+
+#[test]
+fn nothing_wakes_a_screen_that_waits_for_its_user() {
+    let mut bench = Bench::of(catalog());
+    bench.turn();
+    let call = Arc::new(approval(1).call.clone());
+    bench.tell(Notice::CallChanged { call, state: CallState::Asking });
+    bench.ask(1);
     bench.armed();
     assert_eq!(bench.ui.state.next_wake(bench.now), None);
 }
