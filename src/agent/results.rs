@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::builtin::BuiltIn;
 use super::mark::{self, mark_for};
+use crate::domain::call::is_wrapped;
 use crate::domain::turn::estimate_tokens;
 use crate::domain::{CallId, Content, DeniedBy, Outcome, ToolId, ToolOutput};
 use crate::text::strict_line;
@@ -146,7 +147,8 @@ fn part(content: &Content) -> Option<String> {
 fn duplicated(output: &ToolOutput, structured: &Value) -> bool {
     output.content.iter().any(|content| match content {
         Content::Text(text) => {
-            serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *structured)
+            is_wrapped(text, structured)
+                || serde_json::from_str::<Value>(text).is_ok_and(|parsed| parsed == *structured)
         }
         _ => false,
     })

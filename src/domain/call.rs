@@ -119,6 +119,22 @@ pub struct ToolOutput {
     pub remarks: Vec<String>,
 }
 
+/// Whether a structured result is nothing but this text in the wrapping that servers give what is no
+/// object: `{"result": …}`.
+pub fn is_wrapped(text: &str, structured: &Value) -> bool {
+    let Some(members) = structured.as_object().filter(|members| members.len() == 1) else {
+        return false;
+    };
+    match members.get("result") {
+        Some(Value::String(inner)) => inner == text,
+        Some(inner @ (Value::Number(_) | Value::Bool(_) | Value::Null)) => {
+            let spelled = inner.to_string();
+            spelled == text
+        }
+        _ => false,
+    }
+}
+
 /// How a call ended. A tool that says it failed is an outcome, not an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", rename_all_fields = "camelCase")]

@@ -162,6 +162,9 @@ pub fn assemble(inputs: &[Input<'_>], policy: &Policy, pins: &Board) -> Vec<Asse
             offer(input, sorted, names, policy, (key, pins))
         })
         .collect();
+    for (input, assembled) in inputs.iter().zip(&mut assembled) {
+        assembled.warnings.extend(remarks::on_names(&input.config.name, &ids));
+    }
     for set in collisions {
         let servers: HashSet<&ServerName> = set.iter().map(|id| &id.server).collect();
         for (input, assembled) in inputs.iter().zip(&mut assembled) {

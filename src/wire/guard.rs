@@ -280,7 +280,10 @@ mod tests {
         use base64::engine::general_purpose::STANDARD;
         let guard = guard("tok-EXAMPLE-of-some-length");
         let hex: String =
-            "tok-EXAMPLE-of-some-length".bytes().map(|b| format!("{b:02x}")).collect();
+            "tok-EXAMPLE-of-some-length".bytes().fold(String::new(), |mut hex, byte| {
+                hex.extend([format!("{byte:02x}")]);
+                hex
+            });
         let basic = STANDARD.encode("user:tok-EXAMPLE-of-some-length");
         let shown = guard.text(&format!("{hex} {basic}"));
         assert!(!shown.contains(&hex) && !shown.contains(&basic), "{shown}");

@@ -72,6 +72,14 @@ fn a_structured_result_is_shown_unless_the_text_says_the_same() {
         body(structured("one a")),
         "one a\n[The structured result, as JSON]\n{\n  \"a\": 1\n}"
     );
+    for (text, wrapped) in [("a \"b\"", json!("a \"b\"")), ("3", json!(3)), ("3", json!("3"))] {
+        let output = ToolOutput {
+            content: vec![Content::Text(text.to_owned())],
+            structured: Some(json!({ "result": wrapped })),
+            remarks: Vec::new(),
+        };
+        assert_eq!(body(Outcome::Ok(output)), text);
+    }
     let null = ToolOutput { structured: Some(Value::Null), ..ToolOutput::default() };
     assert_eq!(body(Outcome::Ok(null)), "[The structured result, as JSON]\nnull");
 }

@@ -21,6 +21,29 @@ pub(super) fn reason(fault: &Fault) -> String {
     }
 }
 
+/// Names of a server's tools that are not what they seem, or look like those of others; of many
+/// the first.
+pub(super) fn on_names(server: &ServerName, ids: &[ToolId]) -> Vec<Warning> {
+    let own = ids.iter().filter(|id| id.server == *server && !is_plain(id.tool.as_str()));
+    let odd = own.take(LISTED).filter_map(|id| {
+        let name = id.tool.as_str();
+        let others = ids.iter().filter(|other| *other != id).map(|other| other.tool.as_str());
+        let message = if let Some(other) = text::resembles(name, others) {
+            format!("the name of this tool looks like “{other}”, another one")
+        } else {
+            let odd = text::is_suspicious(name)?;
+            format!("the name of this tool is not what it seems: {odd}")
+        };
+        let advice = "Compare it letter by letter with what you mean before you allow it.";
+        Some(Warning::new(Source::Tool(id.clone()), message, advice))
+    });
+    odd.collect()
+}
+
+fn is_plain(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_graphic() || c == ' ')
+}
+
 pub(super) fn fault(id: &ToolId, fault: &Fault) -> Warning {
     let (message, advice) = match fault {
         Fault::Schema(fault) => (

@@ -113,6 +113,16 @@ fn tool_listed_twice_is_offered_once() {
 }
 
 #[test]
+fn a_tool_whose_name_looks_like_that_of_another_is_told() {
+    let assembled =
+        alone(&server("s"), &plain(&["delete", "d\u{435}lete", "delete_2"]), &Board::default());
+    assert_eq!(assembled.tools.len(), 3);
+    let said = said(&assembled);
+    assert!(said.contains("looks like “delete”"), "{said}");
+    assert_eq!(assembled.warnings.len(), 1, "{said}");
+}
+
+#[test]
 fn a_tool_whose_name_is_a_pattern_is_not_offered() {
     let assembled = alone(&server("s"), &plain(&["*", "get_*", "get"]), &Board::default());
     assert_eq!(offered(&assembled), ["get"]);

@@ -1,5 +1,6 @@
 //! What a call came to, as text: for its card, for copying, for the transcript.
 
+use crate::domain::call::is_wrapped;
 use crate::domain::{Content, DeniedBy, Outcome, ToolOutput};
 use crate::text::human;
 
@@ -58,6 +59,7 @@ fn output_text(output: &ToolOutput) -> String {
 /// Servers are asked to say a structured result in a text part as well.
 fn told_already(output: &ToolOutput, structured: &serde_json::Value) -> bool {
     output.content.iter().any(|part| match part {
+        Content::Text(text) if is_wrapped(text, structured) => true,
         Content::Text(text)
             if text.len() < COMPARED && text.trim_start().starts_with(['{', '[']) =>
         {
