@@ -144,8 +144,7 @@ fn results_follow_their_calls_and_arguments_are_text() {
     );
     let messages = sent["messages"].as_array().unwrap();
     let roles: Vec<_> = messages.iter().map(|m| m["role"].as_str().unwrap()).collect();
-    // Mistral refuses a user right after results.
-    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "assistant", "user"]);
+    assert_eq!(roles, ["system", "user", "assistant", "tool", "tool", "user"]);
     let calls = &messages[2]["tool_calls"];
     assert_eq!(calls[0]["function"]["arguments"], "{\"a\":1}");
     assert_eq!(calls[1]["function"], json!({"name": "no_such_tool", "arguments": "{}"}));
@@ -454,4 +453,12 @@ fn ids_of_other_makers_become_ones_that_mistral_takes() {
     let id = ids("https://api.mistral.ai/v1");
     assert!(id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
     assert_eq!(id, ids("https://api.mistral.ai/v1"));
+}
+
+#[test]
+fn a_user_never_speaks_right_after_results() {
+    let asked = calling(None, vec![call("abcdefgh1", "look", &json!({}))]);
+    let sent = body(&config("http://localhost/v1"), vec![user("x"), asked, user("never mind")]);
+    let roles: Vec<_> = sent["messages"].as_array().unwrap().iter().map(|m| &m["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
 }
