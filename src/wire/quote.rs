@@ -27,8 +27,10 @@ pub(super) fn variable(name: &str) -> String {
 pub fn bytes(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len() * 2 + 9);
     out.push_str("printf '");
-    for byte in bytes {
+    for (at, byte) in bytes.iter().enumerate() {
         match byte {
+            // In front it would begin an option.
+            b'-' if at == 0 => out.push_str("\\055"),
             b'%' => out.push_str("%%"),
             b'\\' => out.push_str("\\\\"),
             b' '..=b'~' if *byte != b'\'' => out.push(char::from(*byte)),
@@ -76,6 +78,7 @@ mod tests {
     fn every_byte_survives() {
         let all: Vec<u8> = (0..=255).chain(0..=255).collect();
         assert_eq!(shell(&bytes(&all)), all);
+        assert_eq!(shell(&bytes(b"-n -e")), b"-n -e");
         let text: String = (1..=255_u8).map(char::from).collect();
         assert_eq!(shell(&format!("printf '%s' {}", word(&text))), text.into_bytes());
     }

@@ -106,7 +106,7 @@ fn there_is_one_door_to_the_terminal_and_it_cleans() {
     // Frames are swept, and drawn nowhere else.
     let terminal = source("terminal.rs");
     assert_eq!(terminal.matches(".draw(").count(), 1);
-    assert!(terminal.contains("sweep::sweep(frame.buffer_mut())"));
+    assert!(terminal.contains("sweep::sweep(frame.buffer_mut(), loose)"));
     assert!(terminal.contains("self.terminal.draw(swept)"));
     // Lines are looked at, sequences and shown texts have one maker each.
     assert_eq!(source("cmd/output.rs").matches("text::console(").count(), 3);

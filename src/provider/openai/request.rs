@@ -69,7 +69,12 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omi
     }
     for step in steps(&request.messages) {
         match step {
-            Step::User(text) => add_user(&mut messages, text),
+            Step::User(text) => {
+                if wants_an_end(config) && messages.last().is_some_and(|it| it["role"] == "tool") {
+                    messages.push(json!({"role": "assistant", "content": NO_ANSWER}));
+                }
+                add_user(&mut messages, text);
+            }
             Step::Model { text, calls, .. } if omit.tools => {
                 told_as_text(text, &calls, &mut messages);
             }
@@ -90,12 +95,14 @@ fn messages(request: &ModelRequest, config: &ModelConfig, renames: &Renames, omi
     Value::Array(messages)
 }
 
+/// Mistral's endpoint and the chat templates of its models refuse a user right after results.
+fn wants_an_end(config: &ModelConfig) -> bool {
+    is_host(&config.base_url, "mistral.ai") || config.name.to_lowercase().contains("stral")
+}
+
 /// Chat templates of local models demand that roles take turns: what the user says twice in a row (a
-/// turn that failed, a summary) is one message, and Mistral refuses a user right after results.
+/// turn that failed, a summary) is one message.
 fn add_user(messages: &mut Vec<Value>, text: &str) {
-    if messages.last().is_some_and(|last| last["role"] == "tool") {
-        messages.push(json!({"role": "assistant", "content": NO_ANSWER}));
-    }
     if let Some(last) = messages.last_mut()
         && last["role"] == "user"
         && let Some(Value::String(content)) = last.get_mut("content")

@@ -456,9 +456,10 @@ fn ids_of_other_makers_become_ones_that_mistral_takes() {
 }
 
 #[test]
-fn a_user_never_speaks_right_after_results() {
+fn a_user_of_mistral_never_speaks_right_after_results() {
     let asked = calling(None, vec![call("abcdefgh1", "look", &json!({}))]);
-    let sent = body(&config("http://localhost/v1"), vec![user("x"), asked, user("never mind")]);
+    let sent =
+        body(&config("https://api.mistral.ai/v1"), vec![user("x"), asked, user("never mind")]);
     let roles: Vec<_> = sent["messages"].as_array().unwrap().iter().map(|m| &m["role"]).collect();
-    assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
+    assert_eq!(roles[1..], ["user", "assistant", "tool", "assistant", "user"]);
 }
