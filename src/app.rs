@@ -22,7 +22,7 @@ use crate::bridge::{NOTICES, Notice, Op};
 use crate::runtime::{self, Handle};
 use crate::terminal::frame::FrameClock;
 use crate::terminal::input::Input;
-use crate::terminal::signals::{Caught, INTERRUPT, Signals};
+use crate::terminal::signals::{Caught, INTERRUPT, Signals, stop};
 use crate::terminal::{Guard, linked};
 use crate::ui::{Intent, Msg, Ui, UiOptions, link};
 
@@ -239,6 +239,16 @@ impl App {
         }
         Ok(())
     }
+}
+
+/// Gives the terminal back and stops, as Ctrl-Z does; goes on when it is continued.
+fn suspend(guard: &mut Guard, input: &mut Input) -> std::io::Result<()> {
+    input.stop();
+    guard.pause();
+    let stopped = stop();
+    guard.resume()?;
+    input.restart();
+    stopped
 }
 
 async fn sleep_until(at: Instant) {

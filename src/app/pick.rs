@@ -7,7 +7,7 @@ use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 
 use crate::terminal::Guard;
 use crate::terminal::input::Input;
-use crate::terminal::signals::{Caught, Signals, stop};
+use crate::terminal::signals::{Caught, Signals};
 use crate::ui::keymap::{Key, Keymap};
 use crate::ui::pick::{Chosen, Picker, Step};
 use crate::ui::{Theme, UiOptions, view};
@@ -29,14 +29,7 @@ pub async fn pick(options: &UiOptions, mut picker: Picker) -> color_eyre::Result
         tokio::select! { biased;
             caught = signals.next() => match caught {
                 Caught::End(_) => return Ok(None),
-                Caught::Stop => {
-                    input.stop();
-                    guard.pause();
-                    let stopped = stop();
-                    guard.resume()?;
-                    input.restart();
-                    stopped?;
-                }
+                Caught::Stop => super::suspend(&mut guard, &mut input)?,
             },
             event = input.next() => match event {
                 Some(Ok(event)) => match taken(&mut picker, &keymap, &event) {

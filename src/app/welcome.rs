@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 
 use crate::terminal::Guard;
 use crate::terminal::input::Input;
-use crate::terminal::signals::{Caught, Signals, stop};
+use crate::terminal::signals::{Caught, Signals};
 use crate::ui::welcome::{Choice, Step, Welcome};
 use crate::ui::{Theme, UiOptions};
 
@@ -37,14 +37,7 @@ pub async fn welcome(
         tokio::select! { biased;
             caught = signals.next() => match caught {
                 Caught::End(_) => return Ok(None),
-                Caught::Stop => {
-                    input.stop();
-                    guard.pause();
-                    let stopped = stop();
-                    guard.resume()?;
-                    input.restart();
-                    stopped?;
-                }
+                Caught::Stop => super::suspend(&mut guard, &mut input)?,
             },
             event = input.next() => match event {
                 Some(Ok(event)) => match welcome.update(&event) {

@@ -1,5 +1,8 @@
 //! Snapshots of frames: the main states of the screen at three sizes.
 
+mod lists;
+mod questions;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,6 +20,8 @@ use mini_me_tui::ui::{Intent, Msg, Ui, UiOptions};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;
+
+use questions::{elicited, form};
 
 const SIZES: [(u16, u16); 3] = [(120, 40), (80, 24), (40, 12)];
 
@@ -269,127 +274,6 @@ fn question_about_going_on_uses_the_same_box() {
     });
 }
 
-fn field(name: &str, label: &str, about: &str, kind: FieldKind, required: bool) -> FormField {
-    FormField {
-        name: name.to_owned(),
-        label: label.to_owned(),
-        description: about.to_owned(),
-        kind,
-        required,
-        default: None,
-    }
-}
-
-/// A question in the course of a call, with a field of every kind.
-fn elicited(screen: &mut Screen, kind: ElicitationKind) {
-    let approval = approval(7, &issue());
-    let call = Arc::new(approval.call.clone());
-    screen.tell(Notice::TurnStarted { turn: TurnId(1), text: "File an issue about it".to_owned() });
-    screen.tell(Notice::CallChanged { call, state: CallState::Running { progress: None } });
-    screen.tell(Notice::Elicited {
-        elicitation: Arc::new(Elicitation {
-            id: ElicitationId(1),
-            server: "github".into(),
-            host: "api.githubcopilot.com:443".to_owned(),
-            call: Some(CallId(7)),
-            message: "The repository wants to know more before the issue is filed.".to_owned(),
-            kind,
-        }),
-    });
-}
-
-fn form() -> ElicitationKind {
-    let options = |words: &[(&str, &str)]| {
-        words.iter().map(|(value, label)| ((*value).to_owned(), (*label).to_owned())).collect()
-    };
-    let text = |min, max| FieldKind::Text { min, max, format: None, pattern: None };
-    let severity = options(&[("s1", "Nothing works"), ("s2", "Hinders"), ("s3", "Cosmetic")]);
-    let areas = options(&[("api", "API"), ("ui", "Screen"), ("docs", "Documentation")]);
-    let mut severity = field("severity", "Severity", "", FieldKind::Choice(severity), true);
-    severity.default = Some(json!("s2"));
-    let fields = vec![
-        field(
-            "summary",
-            "Summary",
-            "One sentence, as it is shown in lists.",
-            text(Some(3), Some(80)),
-            true,
-        ),
-        severity,
-        field(
-            "users",
-            "Users hit",
-            "",
-            FieldKind::Number { integer: true, min: Some(0.0), max: None },
-            false,
-        ),
-        field(
-            "areas",
-            "Areas",
-            "",
-            FieldKind::Many { options: areas, min: None, max: Some(2) },
-            false,
-        ),
-        field("public", "Make it public", "", FieldKind::Bool, false),
-    ];
-    ElicitationKind::Form { schema: Arc::new(json!({"type": "object"})), fields, fault: None }
-}
-
-#[test]
-fn form_of_a_server_names_it_and_leaves_keys_to_the_draft_until_a_pause() {
-    snap("form_unarmed", |screen| {
-        screen.kinds("please also ");
-        elicited(screen, form());
-    });
-}
-
-#[test]
-fn form_shows_fields_limits_and_what_is_wrong() {
-    snap("form_filled", |screen| {
-        elicited(screen, form());
-        screen.frame();
-        screen.wait(600);
-        screen.kinds("ab");
-        screen.key(KeyCode::Char('s'), KeyModifiers::CONTROL);
-    });
-}
-
-#[test]
-fn form_lists_the_options_of_the_field_that_has_the_keys() {
-    snap("form_options", |screen| {
-        elicited(screen, form());
-        screen.frame();
-        screen.wait(600);
-        screen.kinds("Login fails");
-        (0..3).for_each(|_| screen.press(KeyCode::Tab));
-        screen.frame();
-        screen.kinds(" ");
-        screen.press(KeyCode::Down);
-    });
-}
-
-#[test]
-fn form_is_answered_by_letters_once_its_fields_are_left() {
-    snap("form_answers", |screen| {
-        elicited(screen, form());
-        screen.frame();
-        screen.wait(600);
-        screen.kinds("Login fails");
-        screen.press(KeyCode::Esc);
-    });
-}
-
-#[test]
-fn page_that_a_server_wants_opened_is_shown_with_its_host_and_whole_address() {
-    snap("form_page", |screen| {
-        let url = "https://login.xn--gthub-cta.example/authorize?client=mini-me&state=8f2a0c41d9e7b35566aa0f&scope=repo%20issues";
-        let host = "login.xn--gthub-cta.example".to_owned();
-        elicited(screen, ElicitationKind::Url { url: url.to_owned(), host });
-        screen.frame();
-        screen.wait(600);
-    });
-}
-
 #[test]
 fn tool_is_called_by_a_form_made_from_its_schema() {
     snap("form_call", |screen| {
@@ -399,48 +283,6 @@ fn tool_is_called_by_a_form_made_from_its_schema() {
         screen.key(KeyCode::Char('t'), KeyModifiers::CONTROL);
         screen.key(KeyCode::Char('s'), KeyModifiers::CONTROL);
     });
-}
-
-#[test]
-fn hostile_words_of_a_question_stay_in_their_rows() {
-    let evil = "a\u{1b}]0;x\u{7}\r\nb\u{202e}c\u{200b}";
-    let mut field =
-        field(evil, evil, evil, FieldKind::Choice(vec![(evil.into(), evil.into())]), true);
-    field.default = Some(json!(evil));
-    let mut text = field.clone();
-    text.kind = FieldKind::Text {
-        min: None,
-        max: None,
-        format: Some(evil.into()),
-        pattern: Some(evil.into()),
-    };
-    let schema = Arc::new(json!({"x": evil}));
-    let fields = vec![text, field];
-    for kind in [
-        ElicitationKind::Form { schema: schema.clone(), fields: fields.clone(), fault: None },
-        ElicitationKind::Form { schema, fields, fault: Some(evil.into()) },
-        ElicitationKind::Url { url: format!("https://{evil}/"), host: evil.into() },
-    ] {
-        let mut screen = Screen::new((80, 24), catalog());
-        screen.tell(Notice::Elicited {
-            elicitation: Arc::new(Elicitation {
-                id: ElicitationId(1),
-                server: evil.into(),
-                host: evil.to_owned(),
-                call: None,
-                message: evil.to_owned(),
-                kind,
-            }),
-        });
-        screen.frame();
-        screen.wait(600);
-        for _ in 0..4 {
-            let frame = screen.frame();
-            assert!(!frame.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{200b}', '\r']), "{frame}");
-            straight(&frame, 80);
-            screen.press(KeyCode::Tab);
-        }
-    }
 }
 
 #[test]
@@ -625,134 +467,4 @@ fn welcome_offers_ways_on() {
         let frame = terminal.backend().to_string();
         insta::assert_snapshot!(format!("welcome_{}x{}", size.0, size.1), frame);
     }
-}
-
-#[test]
-fn a_page_shows_what_the_next_request_is_made_of() {
-    snap("context", |screen| {
-        screen.tell(Notice::ContextChanged {
-            parts: ContextParts {
-                system: 800,
-                tools: 2_300,
-                messages: 9_200,
-                results: 14_000,
-                window: Some(32_768),
-                ..ContextParts::default()
-            },
-        });
-        screen.kinds("/context");
-        screen.press(KeyCode::Enter);
-    });
-}
-
-#[test]
-fn tool_search_is_visible_as_a_mode() {
-    snap("tool_search", |screen| {
-        screen.tell(Notice::ContextChanged {
-            parts: ContextParts {
-                system: 800,
-                tools: 240,
-                messages: 1_200,
-                window: Some(8_192),
-                tool_search: Some(ToolSearch { tools: 200, handed: 2, tokens: 31_000 }),
-                ..ContextParts::default()
-            },
-        });
-    });
-}
-
-fn the_model(origin: WindowOrigin, switched: bool) -> Notice {
-    let model = ModelInfo {
-        name: "ai/qwen3".to_owned(),
-        endpoint: "http://localhost:12434/engines/v1".to_owned(),
-        window: 32_768,
-        origin,
-    };
-    Notice::ModelChanged { model, switched }
-}
-
-#[test]
-fn models_are_chosen_from_a_list_that_says_which_one_answers() {
-    snap("models", |screen| {
-        screen.tell(the_model(WindowOrigin::Asked, true));
-        screen.kinds("/model");
-        screen.press(KeyCode::Enter);
-        let model = |name: &str, window| OfferedModel { name: name.to_owned(), window };
-        let models = vec![
-            model("ai/gemma3", Some(131_072)),
-            model("ai/qwen3", Some(32_768)),
-            model("ai/smollm2", Some(8192)),
-            model(
-                "ai/a-model-with-a-name-that-is-much-longer-than-any-list-has-room-for-it-to-be",
-                None,
-            ),
-        ];
-        screen.tell(Notice::ModelsListed { models: Arc::new(Ok(models)) });
-    });
-}
-
-#[test]
-fn a_list_of_models_that_cannot_be_had_says_why_and_takes_a_name() {
-    snap("models_failed", |screen| {
-        screen.kinds("/model");
-        screen.press(KeyCode::Enter);
-        let why = "Nothing answers at localhost:12434 (tried 127.0.0.1:12434): connection refused. Start the model's server, or check model.baseUrl.";
-        screen.tell(Notice::ModelsListed { models: Arc::new(Err(why.to_owned())) });
-        screen.kinds("ai/qwen3");
-    });
-}
-
-#[test]
-fn a_window_that_is_assumed_is_marked_so() {
-    let mut screen = Screen::new((120, 40), catalog());
-    screen.tell(the_model(WindowOrigin::Assumed, false));
-    let parts = ContextParts { system: 800, window: Some(32_768), ..ContextParts::default() };
-    screen.tell(Notice::ContextChanged { parts });
-    let frame = screen.frame();
-    assert!(frame.contains("800 of ~32k tok"), "{frame}");
-    screen.tell(the_model(WindowOrigin::Asked, false));
-    assert!(screen.frame().contains("800 of 32k tok"));
-}
-
-#[test]
-fn sessions_are_listed_with_what_tells_them_apart() {
-    use mini_me_tui::domain::session::{Parent, SessionId, SessionSummary};
-    let id = |number: usize| SessionId::parse(&format!("20261130-181512-{number:06x}")).unwrap();
-    let summary = |number: usize, title: &str, age: u64| SessionSummary {
-        id: id(number),
-        path: format!("/sessions/{number}").into(),
-        created: "2026-11-30T18:15:12Z".to_owned(),
-        changed: "2026-11-30T18:20:12Z".to_owned(),
-        age: Duration::from_secs(age),
-        model: Some("ai/qwen3".to_owned()),
-        servers: vec!["github".to_owned(), "tracker".to_owned()],
-        title: title.to_owned(),
-        turns: number,
-        bytes: 15_300,
-        parent: (number == 2).then(|| Parent { id: id(3), before: Some(4) }),
-    };
-    let long = "Explain why the checkout hangs, from the reports of this week alone, and say which of them are of the same cause.\nQuote what you find.";
-    let found = vec![
-        summary(1, "Look at task #42 and explain it", 20),
-        summary(2, long, 400),
-        summary(12, "検索 of wide titles \u{1b}[2J", 90_000),
-    ];
-    snap("sessions", |screen| {
-        screen.kinds("/resume");
-        screen.press(KeyCode::Enter);
-        screen.tell(Notice::Sessions { found: Arc::new(Ok(found.clone())) });
-        screen.press(KeyCode::Down);
-    });
-    snap("sessions_none", |screen| {
-        screen.kinds("/resume");
-        screen.press(KeyCode::Enter);
-        screen.tell(Notice::Sessions { found: Arc::new(Ok(Vec::new())) });
-    });
-    snap("fork", |screen| {
-        for (turn, text) in [(1, "Look at task #42"), (2, long)] {
-            screen.tell(Notice::TurnStarted { turn: TurnId(turn), text: text.to_owned() });
-        }
-        screen.kinds("/fork");
-        screen.press(KeyCode::Enter);
-    });
 }

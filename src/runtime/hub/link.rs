@@ -222,8 +222,8 @@ impl Link {
     }
 }
 
-/// What follows from definitions. `given` holds them as the server gave them, or nothing where they
-/// are the same: a call is compared with what the server says, not with what is shown of it.
+/// What follows from definitions. `given` holds them as the server gave them, or nothing where there is
+/// nothing to hide: a call is compared with what the server says, not with what is shown of it.
 fn listed(tools: Vec<ToolDefinition>, given: &[ToolDefinition]) -> Vec<Listed> {
     let mut all = Listed::all(tools);
     for (listed, given) in all.iter_mut().zip(given) {

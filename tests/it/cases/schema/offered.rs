@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use mini_me_tui::config::model::ProviderKind;
-use mini_me_tui::config::{McpConfig, ModelConfig, Protocol, ServerConfig};
+use mini_me_tui::config::{McpConfig, ModelConfig, ServerConfig};
 use mini_me_tui::domain::model::{ModelRequest, ToolOffer};
 use mini_me_tui::domain::{
     Catalog, Era, Message, Mode, RequestedCall, Server, ServerState, ToolId,
@@ -143,20 +143,8 @@ fn is_anthropic(config: &ModelConfig) -> bool {
 }
 
 fn configured(name: &str, nth: usize) -> ServerConfig {
-    ServerConfig {
-        name: name.into(),
-        url: format!("https://server-{nth}.example.test/mcp").parse().unwrap(),
-        auth: None,
-        permissions: None,
-        tools: None,
-        exclude_tools: Vec::new(),
-        rules: Vec::new(),
-        headers: Vec::new(),
-        headers_env: Vec::new(),
-        protocol: Protocol::Auto,
-        disabled: None,
-        line: None,
-    }
+    let url = format!("https://server-{nth}.example.test/mcp");
+    ServerConfig::new(name.into(), url.parse().unwrap())
 }
 
 /// What the request to the model says of the tools.
